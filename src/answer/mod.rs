@@ -1,0 +1,7 @@
+//! Answers to the questions that people ask of a log: plain, serializable data.
+
+mod report;
+mod triage;
+
+pub use report::*;
+pub use triage::{Question, Read, answer, read_log};

@@ -1,0 +1,216 @@
+//! The command line as it is typed. What is done with it is in `command`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::report::Format;
+
+const AFTER_HELP: &str = "\
+Examples:
+  comfy-triage comfyui.log
+  docker logs comfy 2>&1 | comfy-triage --memory-limit 16GiB
+  comfy-triage comfyui.log --asked vram-high --verbose
+
+Exit status: 0 the log was answered, whatever the verdict; 1 a verdict of --fail-on; 2 usage, or a log that cannot be read.";
+
+/// Reads what ComfyUI wrote on its console and says, with line numbers, what is wrong, what is not, and what to do next.
+#[derive(Debug, Parser)]
+#[command(name = "comfy-triage", version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub triage: TriageArgs,
+    /// Colours: auto asks the terminal, NO_COLOR and CLICOLOR_FORCE
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say what is wrong in a log (this is also what happens without a command)
+    Triage(TriageArgs),
+    /// Say what a verdict, rule, flag of ComfyUI, known bug or node pack means
+    Explain(ExplainArgs),
+    /// Look into the rule packs
+    #[command(subcommand)]
+    Rules(RulesCommand),
+    /// Print the JSON Schema of --format json
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// Shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// Options of the triage.
+#[derive(Debug, Default, Args)]
+pub struct TriageArgs {
+    /// Logs to read; `-` or nothing reads what is piped in
+    #[arg(value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// What worries you; may be repeated
+    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
+    pub asked: Vec<Asked>,
+    /// Memory limit of the container or machine, as in 16GiB or 24g
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+    /// Memory samples taken beside the run (CSV or JSON lines)
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub samples: Option<PathBuf>,
+    /// Facts about the machine (JSON of /system_stats)
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub env: Option<PathBuf>,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    /// How to write the report
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: FormatName,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+    /// Show everything: all findings, the end told backwards, the timeline, facts
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// One line per log
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// End with status 1 when one of these is the verdict of a log
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub fail_on: Vec<String>,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// An id, as in leak-confirmed, --cache-none or a rule's id
+    #[arg(value_name = "ID", allow_hyphen_values = true)]
+    pub id: String,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// What to look up in the packs.
+#[derive(Debug, Subcommand)]
+pub enum RulesCommand {
+    /// List the message rules
+    List {
+        /// Only rules of this area
+        #[arg(long)]
+        area: Option<String>,
+        /// Only rules for texts that this version of ComfyUI can print
+        #[arg(long, value_name = "VERSION")]
+        comfyui: Option<String>,
+        #[command(flatten)]
+        packs: PackArgs,
+    },
+    /// Show an item of the packs with all its fields
+    Show {
+        /// Its id
+        #[arg(value_name = "ID", allow_hyphen_values = true)]
+        id: String,
+        #[command(flatten)]
+        packs: PackArgs,
+    },
+}
+
+/// Rule packs to use.
+#[derive(Debug, Default, Args)]
+pub struct PackArgs {
+    /// A folder with a rule pack to lay over the built-in one; may be repeated, also in COMFY_TRIAGE_RULES
+    #[arg(long = "rules", value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+}
+
+/// Language of the output.
+#[derive(Debug, Default, Args)]
+pub struct LanguageArgs {
+    /// Language of the report; from LC_ALL, LC_MESSAGES or LANG without it
+    #[arg(long, value_name = "LANGUAGE")]
+    pub lang: Option<Language>,
+}
+
+/// What worries the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Asked {
+    /// RAM stays high or fills up
+    RamHigh,
+    /// VRAM stays high
+    VramHigh,
+    /// It became slow
+    Slow,
+    /// The process was gone
+    Killed,
+    /// Out of memory
+    Oom,
+    /// Is this a leak?
+    Leak,
+}
+
+impl Asked {
+    /// The word, as it is typed and as reports name it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::RamHigh => "ram-high",
+            Self::VramHigh => "vram-high",
+            Self::Slow => "slow",
+            Self::Killed => "killed",
+            Self::Oom => "oom",
+            Self::Leak => "leak",
+        }
+    }
+}
+
+/// Languages of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    En,
+    Zh,
+}
+
+/// Formats of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum FormatName {
+    #[default]
+    Text,
+    Json,
+    Ndjson,
+    Markdown,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Text => Self::Text,
+            FormatName::Json => Self::Json,
+            FormatName::Ndjson => Self::Ndjson,
+            FormatName::Markdown => Self::Markdown,
+        }
+    }
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorWhen {
+    /// The choice in the words of the output streams.
+    pub fn choice(self) -> anstream::ColorChoice {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+    }
+}

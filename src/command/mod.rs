@@ -1,0 +1,106 @@
+//! One command from its arguments to its exit status. Each wires the stages; none decides what a log means.
+//!
+//! Output goes to the given writers: only the binary knows the console.
+
+mod explain;
+mod generate;
+mod inputs;
+mod memory_limit;
+mod near;
+mod rules;
+mod surroundings;
+mod triage;
+
+pub use surroundings::Surroundings;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use miette::Diagnostic;
+
+use crate::cli::{Cli, Command, LanguageArgs, PackArgs};
+use crate::error::{UsageError, shown};
+use crate::rule::Packs;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// It did what was asked.
+    Done,
+    /// A verdict of `--fail-on`.
+    Failed,
+    /// Usage, or a log that cannot be read.
+    Refused,
+}
+
+impl Exit {
+    /// The exit status of the process.
+    pub fn status(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Refused => 2,
+        }
+    }
+}
+
+/// Where a command writes, and what it may know of the world.
+pub struct Console<'a> {
+    pub out: &'a mut dyn Write,
+    pub err: &'a mut dyn Write,
+    pub around: &'a Surroundings,
+}
+
+impl std::fmt::Debug for Console<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Console").field("around", &self.around).finish_non_exhaustive()
+    }
+}
+
+impl Console<'_> {
+    /// Shows a fault.
+    fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
+        self.err.write_all(shown(fault, self.around.width()).as_bytes())?;
+        self.err.flush()
+    }
+}
+
+/// Runs the command. An error is one of writing.
+pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
+    let ended = match cli.command {
+        None => triage::run(&cli.triage, console)?,
+        Some(Command::Triage(args)) => triage::run(&args, console)?,
+        Some(Command::Explain(args)) => explain::run(&args, console)?,
+        Some(Command::Rules(command)) => rules::run(&command, console)?,
+        Some(Command::Schema) => generate::schema(console)?,
+        Some(Command::Completions { shell }) => generate::completions(shell, console)?,
+        Some(Command::Man) => generate::man(console)?,
+    };
+    console.out.flush()?;
+    match ended {
+        Ok(exit) => Ok(exit),
+        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
+    }
+}
+
+/// What a command comes to: an exit status, or a call that cannot be answered. `UsageError` is large and rare.
+type Ended = Result<Exit, Box<UsageError>>;
+
+/// The packs in use. What is wrong with them is shown; the rest is used.
+fn packs(args: &PackArgs, console: &mut Console<'_>) -> io::Result<Packs> {
+    let mut folders: Vec<PathBuf> = console.around.rule_folders.clone();
+    folders.extend(args.folders.iter().cloned());
+    let (packs, problems) = Packs::with_folders(&folders);
+    for problem in &problems {
+        console.fault(problem)?;
+    }
+    Ok(packs)
+}
+
+/// Chinese, by the option or by the locale.
+fn chinese(args: &LanguageArgs, console: &Console<'_>) -> bool {
+    match args.lang {
+        Some(language) => language == crate::cli::Language::Zh,
+        None => console.around.chinese,
+    }
+}

@@ -1,0 +1,44 @@
+//! What a command may know of the process around it, gathered once so that tests can say otherwise.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// Columns when no terminal tells.
+const USUAL_WIDTH: usize = 100;
+/// Wider rows are hard to read.
+const WIDEST: usize = 160;
+
+/// Environment and terminal.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// The locale asks for Chinese.
+    pub chinese: bool,
+    /// Folders of `COMFY_TRIAGE_RULES`.
+    pub rule_folders: Vec<PathBuf>,
+    /// Columns of the terminal, when known.
+    pub columns: Option<usize>,
+    /// Nothing is piped in.
+    pub stdin_is_terminal: bool,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| text(name));
+        let columns = text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        Self {
+            chinese: locale.is_some_and(|locale| locale.to_ascii_lowercase().starts_with("zh")),
+            rule_folders: std::env::var_os("COMFY_TRIAGE_RULES")
+                .map(|paths| std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect())
+                .unwrap_or_default(),
+            columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
+            stdin_is_terminal: std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// Columns to lay out for.
+    pub fn width(&self) -> usize {
+        self.columns.unwrap_or(USUAL_WIDTH).min(WIDEST)
+    }
+}

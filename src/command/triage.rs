@@ -1,0 +1,96 @@
+//! `triage`: each log is read, answered and shown; a log that cannot be read is told and does not stop the others.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::inputs::{Input, inputs};
+use super::memory_limit::memory_limit_mib;
+use super::near::hint;
+use super::{Console, Ended, Exit};
+use crate::answer::{Question, answer, read_log};
+use crate::cli::TriageArgs;
+use crate::error::UsageError;
+use crate::input::{InputError, ReadOptions, Source};
+use crate::report::{Palette, Printer, View};
+use crate::rule::Packs;
+
+/// Runs the command.
+pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let (inputs, question) = match asked(args, console) {
+        Ok(asked) => asked,
+        Err(error) => return Ok(Err(error)),
+    };
+    if let Err(error) = side_evidence(args, console)? {
+        return Ok(Err(error));
+    }
+    let packs = super::packs(&args.packs, console)?;
+    if let Err(error) = check_verdicts(&args.fail_on, &packs) {
+        return Ok(Err(error));
+    }
+    let view =
+        View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
+    let mut printer = Printer::new(args.format.into(), view, &packs, question.zh, inputs.len());
+    let mut exit = Exit::Done;
+    for input in &inputs {
+        let name = input.name();
+        match open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default())) {
+            Ok(read) => {
+                let report = answer(&name, &read, &packs, &question);
+                if args.fail_on.contains(&report.verdict.primary) {
+                    exit = exit.max(Exit::Failed);
+                }
+                printer.report(report, console.out)?;
+            }
+            Err(error) => {
+                console.fault(&error)?;
+                printer.unreadable(&name);
+                exit = Exit::Refused;
+            }
+        }
+    }
+    printer.end(console.out)?;
+    Ok(Ok(exit))
+}
+
+/// What to read and what to ask of it.
+fn asked(args: &TriageArgs, console: &Console<'_>) -> Result<(Vec<Input>, Question), Box<UsageError>> {
+    let question = Question {
+        zh: super::chinese(&args.language, console),
+        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
+        memory_limit_mib: args.memory_limit.as_deref().map(memory_limit_mib).transpose()?,
+    };
+    Ok((inputs(&args.logs, console.around.stdin_is_terminal)?, question))
+}
+
+/// Files beside the log: they must be readable; that they are not weighed yet is said.
+fn side_evidence(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Result<(), Box<UsageError>>> {
+    for (option, what, path) in [("--samples", "samples", &args.samples), ("--env", "facts", &args.env)] {
+        let Some(path) = path else { continue };
+        if let Err(source) = std::fs::File::open(path) {
+            return Ok(Err(Box::new(UsageError::SideEvidence { what, path: path.display().to_string(), source })));
+        }
+        console.fault(&UsageError::NotUsed { option })?;
+    }
+    Ok(Ok(()))
+}
+
+fn open(input: &Input) -> Result<Source<'static>, InputError> {
+    match input {
+        Input::Stdin => Source::stdin(),
+        Input::File(path) => Source::open(path),
+    }
+}
+
+/// Refuses a `--fail-on` that could never be met.
+fn check_verdicts(given: &[String], packs: &Packs) -> Result<(), Box<UsageError>> {
+    let ranked = packs.precedence.iter().flat_map(|row| &row.verdicts).map(String::as_str);
+    let known: BTreeSet<&str> = packs.verdicts.iter().map(|verdict| verdict.id.as_str()).chain(ranked).collect();
+    let known: Vec<&str> = known.into_iter().collect();
+    match given.iter().find(|id| !known.contains(&id.as_str())) {
+        None => Ok(()),
+        Some(id) => {
+            let near = hint(id, &known, &format!("the verdicts are {}", known.join(", ")));
+            Err(Box::new(UsageError::UnknownVerdict { given: id.clone(), near }))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! High memory that is meant: the cache, pinned memory, residency that the user asked for. Shows the arithmetic
+//! of this version with this machine's numbers.
+
+use super::defaults::{self, Worked};
+use super::draft::{Draft, counted, evidence, figure, told};
+use super::view::{LimitSource, View};
+use super::words::Words;
+use crate::answer::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use crate::rule::{Packs, Term};
+use crate::text;
+
+/// A printed budget within this share of the formula's result fits it.
+const FITS: f64 = 0.002;
+/// Seconds per step so many times those of an earlier prompt are the sign of spilling.
+const SLOWER: f64 = 3.0;
+
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+    [residency(view, words), pinning(view, words), caching(view, words)].into_iter().flatten().collect()
+}
+
+/// The cache's mode: from the log, from the flags, or by the version's default. The second is the line that says so.
+pub fn cache_mode(view: &View<'_>, packs: &Packs) -> Option<(String, Option<EvidenceReport>)> {
+    if let Some(fact) = view.session.fact("cache_mode")
+        && let Some(mode) = fact.value.as_text()
+    {
+        return Some((mode.to_owned(), Some(evidence(&fact.at, None))));
+    }
+    for flag in &view.session.flags {
+        let def = packs.flags.iter().find(|def| def.name == flag.name)?;
+        if let Some(crate::rule::Constant::Text(mode)) = def.facts.get("cache_mode") {
+            return Some((mode.clone(), Some(evidence(&flag.at, None))));
+        }
+    }
+    let row = defaults::pick(packs, "cache-mode", view)?;
+    defaults::text_value(row).map(|mode| (mode.to_owned(), None))
+}
+
+fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let fact = view.session.fact("pinned_budget_mib")?;
+    let budget = fact.value.as_number()?;
+    let ram = view.ram_mib();
+    let line = fact.at.place.line;
+    let mut figures = Vec::new();
+    let mut fits = None;
+    if let (Some(ram), Some(row)) = (ram, defaults::pick(words.packs, "pinned-budget", view)) {
+        let swap = view.session.number("swap_mib").or_else(|| view.session.fact("cgroup_limit_mib").map(|_| 0.0));
+        let worked = defaults::work_out(row, ram, swap);
+        let implied = defaults::implied_swap(row, ram, budget);
+        match (worked, implied) {
+            (Some(worked), _) if (worked.mib - budget).abs() <= budget * FITS + 1.0 => {
+                fits = Some(true);
+                figures.push(budget_figure(words, budget, ram, worked, line));
+            }
+            (_, Some(swap)) => {
+                fits = Some(true);
+                let values = [("budget", text::number(budget, 0)), ("swap", text::mib(swap)), ("ram", text::mib(ram))];
+                let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                figures.push(figure("implied-swap", words.say("figure-implied-swap", &values), Basis::Derived, swap, "MiB", vec![line]));
+            }
+            _ => {
+                if let Some(worked) = fit_without_swap(row, ram, budget) {
+                    fits = Some(true);
+                    figures.push(budget_figure(words, budget, ram, worked, line));
+                } else if let Some(worked) = worked {
+                    fits = Some(false);
+                    let values = [("budget", text::number(budget, 0)), ("expected", text::number(worked.mib, 0))];
+                    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                    figures.push(figure("expected-budget", words.say("figure-budget-differs", &values), Basis::Formula, worked.mib, "MiB", vec![line]));
+                }
+            }
+        }
+    }
+    if let Some(counts) = &view.session.counts.pin_evictions {
+        figures.push(told("pin-evictions", words.say("figure-pin-evictions", &[("n", &counts.count.to_string())]), Basis::Measured, vec![counts.first.place.line]));
+    }
+    let share = ram.map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
+    let summary = words.say("pinning-summary", &[("budget", &text::mib(budget)), ("share", &share)]);
+    let (status, grade, reason) = match fits {
+        Some(true) => (Status::Likely, Grade::Moderate, "grade-pinning-fits"),
+        Some(false) => (Status::Possible, Grade::Weak, "grade-pinning-differs"),
+        None => (Status::Possible, Grade::Weak, "grade-pinning-unknown"),
+    };
+    let mut lines = vec![evidence(&fact.at, Some(words.say("remark-ceiling", &[])))];
+    if let Some(ram) = view.session.fact("total_ram_mib") {
+        lines.push(evidence(&ram.at, None));
+    }
+    let against = view.session.counts.pin_errors.iter().map(|errors| counted(errors, Some(words.say("remark-pin-errors", &[])))).collect();
+    let mut draft = Draft::new("pinning-by-design", view.number, status, summary)
+        .grade(grade, words.say(reason, &[]))
+        .figures(figures)
+        .against(against);
+    if !view.uses("--disable-pinned-memory") {
+        draft = draft.settle(words.say("settle-pinning", &[]));
+    }
+    Some(draft.because(lines))
+}
+
+/// The budget equals a term that does not need the swap's size.
+fn fit_without_swap(row: &crate::rule::DefaultDef, ram: f64, budget: f64) -> Option<Worked> {
+    let plain: Vec<Term> = row.terms.iter().copied().filter(|term| term.ram_plus_swap_minus_gib.is_none()).collect();
+    let mut shorter = row.clone();
+    shorter.terms = plain;
+    let candidates = [defaults::work_out(&shorter, ram, None), row.at_least.and_then(|term| term.share.map(|share| Worked { mib: ram * share, decided_by: term }))];
+    candidates.into_iter().flatten().find(|worked| (worked.mib - budget).abs() <= budget * FITS + 1.0)
+}
+
+fn budget_figure(words: &Words<'_>, budget: f64, ram: f64, worked: Worked, line: u64) -> Figure {
+    let term = worked.decided_by;
+    let (key, number) = match (term.share, term.ram_minus_gib) {
+        (Some(share), _) => ("figure-budget-share", format!("{share:.2}")),
+        (None, Some(gib)) => ("figure-budget-minus", text::number(gib, 0)),
+        (None, None) => ("figure-budget-swap", term.ram_plus_swap_minus_gib.map_or_else(String::new, |gib| text::number(gib, 0))),
+    };
+    let values = [("budget", text::number(budget, 0)), ("number", number), ("ram", text::number(ram, 0))];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    figure("pinned-ceiling", words.say(key, &values), Basis::Formula, budget, "MiB", vec![line])
+}
+
+fn caching(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let mode = cache_mode(view, words.packs);
+    let dynamic = view.dynamic_vram == Some(true);
+    if mode.is_none() && !dynamic && !session.has_work() {
+        return None;
+    }
+    let mut lines: Vec<EvidenceReport> = Vec::new();
+    let mut figures = Vec::new();
+    if let Some(fact) = session.fact("dynamic_vram").filter(|_| dynamic) {
+        lines.push(evidence(&fact.at, Some(words.say("remark-dynamic", &[]))));
+    } else if let Some((_, first)) = session.dynamic.iter().next() {
+        lines.push(evidence(&first.at, Some(words.say("remark-dynamic", &[]))));
+    }
+    if let Some((name, at)) = &mode {
+        lines.extend(at.clone());
+        let key = if at.is_some() { "figure-cache-mode" } else { "figure-cache-mode-default" };
+        let name = words.say(&format!("cache-{name}"), &[]);
+        figures.push(told("cache-mode", words.say(key, &[("mode", &name)]), if at.is_some() { Basis::Measured } else { Basis::Formula }, Vec::new()));
+    }
+    figures.extend(trigger(view, words, mode.as_ref().map(|(mode, _)| mode.as_str())));
+    figures.extend(exercised(view, words));
+    let lines_needed = lines.is_empty();
+    if lines_needed && let Some(at) = session.last_executed.as_ref().or(session.first_got.as_ref()) {
+        lines.push(evidence(at, Some(words.say("remark-ran", &[]))));
+    }
+    if lines_needed && lines.is_empty() && let Some(fact) = session.fact("total_ram_mib") {
+        lines.push(evidence(&fact.at, None));
+    }
+    let repeats = session.prompts.executed >= 2;
+    let (grade, reason) = match (dynamic, mode.as_ref().is_some_and(|(_, at)| at.is_some()), repeats) {
+        (true, _, _) => (Grade::Moderate, "grade-caching-lines"),
+        (_, true, _) => (Grade::Moderate, "grade-caching-lines"),
+        (_, _, true) => (Grade::Weak, "grade-caching-version"),
+        _ => (Grade::Weak, "grade-caching-weak"),
+    };
+    let key = if dynamic { "caching-dynamic" } else { "caching-summary" };
+    let mut against = Vec::new();
+    if let Some((slow, _)) = slower(view) {
+        against.push(evidence(slow, Some(words.say("remark-slower", &[]))));
+    }
+    let settle = if dynamic { "settle-caching-dynamic" } else { "settle-caching" };
+    Some(
+        Draft::new("caching-by-design", view.number, Status::Possible, words.say(key, &[]))
+            .grade(grade, words.say(reason, &[]))
+            .figures(figures)
+            .against(against)
+            .settle(words.say(settle, &[]))
+            .because(lines),
+    )
+}
+
+/// Where the cache gives way, for this version and machine.
+fn trigger(view: &View<'_>, words: &Words<'_>, mode: Option<&str>) -> Option<Figure> {
+    if mode != Some("ram-pressure") {
+        return None;
+    }
+    let ram = view.ram_mib()?;
+    let row = defaults::pick(words.packs, "cache-active-headroom", view)?;
+    let given = view.session.flag("--cache-ram").and_then(|flag| flag.values.first()?.parse::<f64>().ok());
+    let headroom = match given {
+        Some(gib) => gib * 1024.0,
+        None => defaults::work_out(row, ram, None)?.mib,
+    };
+    let line = view.session.fact("total_ram_mib").map(|fact| fact.at.place.line);
+    let at = ram - headroom;
+    let values = [("at", text::mib(at)), ("ram", text::mib(ram)), ("headroom", text::mib(headroom))];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let unreachable = view.limit_mib.is_some_and(|(limit, source)| source != LimitSource::CgroupLine && at > limit);
+    let key = if unreachable { "figure-cache-trigger-unreachable" } else { "figure-cache-trigger" };
+    Some(figure("cache-trigger", words.say(key, &values), Basis::Formula, at, "MiB", line.into_iter().collect()))
+}
+
+/// Whether the eviction was ever seen, or could be seen at this log level.
+fn exercised(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+    let counts = &view.session.counts;
+    if let Some(fired) = &counts.cache_evictions_active {
+        return Some(told("evicted", words.say("figure-evicted", &[("n", &fired.count.to_string())]), Basis::Measured, vec![fired.first.place.line]));
+    }
+    if counts.detail_lines > 0 || counts.debug_lines > 0 {
+        return Some(told("evicted", words.say("figure-never-evicted", &[]), Basis::Measured, Vec::new()));
+    }
+    let can = defaults::pick(words.packs, "detail-level", view).is_some_and(|row| defaults::truth(row).unwrap_or(true));
+    let key = if can { "figure-evict-unseen-detail" } else { "figure-evict-unseen" };
+    Some(told("evicted", words.say(key, &[]), Basis::Unknown, Vec::new()))
+}
+
+/// The last prompt's steps take several times as long as an earlier prompt's.
+fn slower<'t>(view: &View<'t>) -> Option<(&'t crate::timeline::Evidence, f64)> {
+    let prompts = &view.session.prompt_list;
+    let best = prompts.iter().filter_map(|prompt| prompt.seconds_per_step).fold(f64::INFINITY, f64::min);
+    let last = prompts.last()?.seconds_per_step?;
+    let at = view.session.fact("vram_state").map(|fact| &fact.at)?;
+    (best.is_finite() && best > 0.0 && last >= best * SLOWER).then_some((at, last / best))
+}
+
+fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let mut lines: Vec<EvidenceReport> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for flag in &session.flags {
+        let def = words.packs.flags.iter().find(|def| def.name == flag.name);
+        if def.is_some_and(|def| def.residency.is_some()) {
+            names.push(flag.name.clone());
+            lines.push(evidence(&flag.at, Some(words.say("remark-residency-flag", &[("flag", &flag.name)]))));
+        }
+    }
+    let state = session.fact("vram_state").filter(|fact| fact.value.as_text() == Some("HIGH_VRAM"));
+    if let Some(fact) = state {
+        lines.push(evidence(&fact.at, Some(words.say("remark-high-vram", &[]))));
+        if names.is_empty() {
+            names.push("HIGH_VRAM".to_owned());
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let thrash = slower(view);
+    let (status, grade, reason) = match thrash {
+        Some(_) => (Status::Likely, Grade::Strong, "grade-residency-slow"),
+        None => (Status::Possible, Grade::Strong, "grade-residency"),
+    };
+    let mut figures = Vec::new();
+    if let Some((_, factor)) = thrash {
+        figures.push(told("slower", words.say("figure-slower", &[("factor", &text::number(factor, 0))]), Basis::Measured, Vec::new()));
+    }
+    let loaded = view.loaded_mib();
+    if loaded > 0.0 {
+        figures.push(figure("resident", words.say("figure-resident", &[("size", &text::mib(loaded))]), Basis::Derived, loaded, "MiB", Vec::new()));
+    }
+    Some(
+        Draft::new("user-residency", view.number, status, words.say("residency-summary", &[("flags", &names.join(" "))]))
+            .about(&names.join(" "))
+            .grade(grade, words.say(reason, &[]))
+            .figures(figures)
+            .settle(words.say("settle-residency", &[("flags", &names.join(" "))]))
+            .because(lines),
+    )
+}

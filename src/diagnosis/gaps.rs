@@ -1,0 +1,65 @@
+//! What the log speaks against, and what it cannot tell.
+
+use super::draft::evidence;
+use super::view::{LimitSource, View};
+use super::words::Words;
+use crate::answer::{EvidenceReport, Finding, RuledOut};
+use crate::timeline::EndingKind;
+
+/// Hypotheses that this log speaks against, with the reason.
+pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &[Finding]) -> Vec<RuledOut> {
+    let session = view.session;
+    let mut list = Vec::new();
+    let named = |id: &str| chosen.id == id || others.iter().any(|finding| finding.id == id);
+    let ran = session.prompts.executed > 0;
+    let last = || -> Vec<EvidenceReport> { session.last_executed.iter().map(|at| evidence(at, None)).collect() };
+    if !ran {
+        return list;
+    }
+    let executed = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
+    if session.leaks.is_empty() && super::leak::ruled_out(view).is_some() {
+        list.push(RuledOut { id: "leak-confirmed".to_owned(), reason: words.say("not-leak", &[("prompts", &executed)]), evidence: last() });
+    }
+    if !named("gpu-oom") && session.ooms.is_empty() && session.counts.attention_retries.is_none() {
+        list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
+    }
+    let stopped_well = view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
+    if !named("host-oom") && session.host_ooms.is_empty() && stopped_well {
+        list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
+    }
+    if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() {
+        list.push(RuledOut { id: "reload-each-prompt".to_owned(), reason: words.say("not-reload", &[]), evidence: Vec::new() });
+    }
+    if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
+        && let Some(fact) = session.fact("cgroup_limit_mib")
+    {
+        list.push(RuledOut { id: "container-limit".to_owned(), reason: words.say("not-container", &[]), evidence: vec![evidence(&fact.at, None)] });
+    }
+    if view.nodes_off()
+        && let Some(at) = &session.nodes_disabled
+    {
+        list.push(RuledOut { id: "custom-node".to_owned(), reason: words.say("not-node", &[]), evidence: vec![evidence(at, None)] });
+    }
+    list.retain(|item| item.id != chosen.id);
+    list
+}
+
+/// What stays open, most useful first.
+pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<String> {
+    let session = view.session;
+    let mut list = Vec::new();
+    let mut add = |key: &str, holds: bool, values: &[(&str, &str)]| {
+        if holds {
+            list.push(words.say(key, values));
+        }
+    };
+    let id = chosen.id.as_str();
+    add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
+    add("gap-growth", matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"), &[("prompts", &session.prompts.executed.to_string())]);
+    add("gap-start", session.fact("total_vram_mib").is_none(), &[]);
+    add("gap-version", view.span.is_unknown(), &[]);
+    add("gap-last-call", id == "leak-confirmed", &[]);
+    add("gap-kill-cause", id == "host-oom" && chosen.grade < crate::answer::Grade::Strong, &[]);
+    add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);
+    list
+}

@@ -1,0 +1,293 @@
+//! Did the machine's RAM, or a limit on it, end or fail the run? And what would ComfyUI have computed had it known.
+
+use super::defaults;
+use super::draft::{Draft, evidence, figure, told};
+use super::view::{LimitSource, View};
+use super::words::Words;
+use crate::answer::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use crate::event::{GIB, MIB};
+use crate::rule::Version;
+use crate::text;
+use crate::timeline::{Ending, EndingKind, HostOom};
+
+/// No machine that runs ComfyUI has this much RAM: the size was computed wrongly.
+const ABSURD_BYTES: f64 = 16.0 * 1024.0 * GIB;
+/// RAM so many times the weights in play is not what ran out.
+const RAM_TO_SPARE: f64 = 4.0;
+
+/// Who ended the run, by the lines that prove it.
+struct Killed<'t> {
+    ending: &'t Ending,
+    /// A kernel, container or daemon line names the cause.
+    memory_proven: bool,
+    memcg: bool,
+    global: bool,
+}
+
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some(ending) = view.ending() {
+        if ending.kind == EndingKind::Killed {
+            findings.push(kill_finding(view, words, ending));
+        } else if ending.in_flight.is_some() {
+            findings.extend(silent_end(view, words, ending));
+        }
+    }
+    let failed: Vec<&HostOom> = view.session.host_ooms.iter().filter(|oom| !is_absurd(oom, view)).collect();
+    if let Some(oom) = failed.last() {
+        findings.push(allocation_finding(view, words, oom, failed.len()));
+    }
+    if findings.is_empty()
+        && let Some(finding) = unseen_limit(view, words)
+    {
+        findings.push(finding);
+    }
+    findings
+}
+
+/// The request cannot have been meant.
+pub fn is_absurd(oom: &HostOom, view: &View<'_>) -> bool {
+    let ram = view.ram_mib().map_or(ABSURD_BYTES, |mib| (mib * MIB * 64.0).min(ABSURD_BYTES));
+    oom.requested.is_some_and(|requested| requested > ram)
+}
+
+fn killed<'t>(ending: &'t Ending) -> Killed<'t> {
+    let constraint = ending.constraint.as_ref().map(|(name, _)| name.as_str());
+    let flag = ending.oom_killed_flag.as_ref().is_some_and(|(value, _)| *value);
+    let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag;
+    let global = constraint.is_some_and(|name| name.contains("NONE"));
+    Killed { ending, memory_proven: memcg || global || ending.daemon.is_some() || ending.killed_anon_mib.is_some(), memcg, global }
+}
+
+fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding {
+    let killed = killed(ending);
+    let container = is_container(view, &killed);
+    let limit = view.limit_mib;
+    let limit_text = limit.map_or_else(String::new, |(mib, _)| text::mib(mib));
+    let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
+    let version = view.version.exact.clone().unwrap_or_default();
+    let code = ending.exit_code.map_or_else(String::new, |code| code.to_string());
+    let blind = limit.is_some_and(|(limit, source)| source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > limit * 1.1));
+    let (id, key) = match (container, blind, killed.memcg) {
+        (true, true, _) => ("container-limit", "container-killed-blind"),
+        (true, false, true) => ("container-limit", "container-killed-memcg"),
+        (true, false, false) => ("container-limit", "container-killed-likely"),
+        (false, _, _) if ending.daemon.is_some() => ("host-oom", "host-killed-daemon"),
+        (false, _, _) if killed.global => ("host-oom", "host-killed-kernel"),
+        (false, _, _) => ("host-oom", "host-killed-text"),
+    };
+    let summary = words.say(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
+    let (grade, reason) = if killed.memcg || killed.global {
+        (Grade::Certain, words.say("grade-kernel-says", &[]))
+    } else if ending.daemon.is_some() {
+        (Grade::Strong, words.say("grade-daemon-says", &[]))
+    } else if id == "container-limit" && limit.is_some() {
+        let key = if limit.is_some_and(|(_, source)| source == LimitSource::Given) { "grade-limit-given" } else { "grade-limit-log" };
+        (Grade::Strong, words.say(key, &[]))
+    } else {
+        (Grade::Moderate, words.say("grade-kill-text", &[]))
+    };
+    let status = if grade >= Grade::Strong { Status::Confirmed } else { Status::Likely };
+    let mut lines = kill_lines(view, words, &killed);
+    if let Some(at) = ending.in_flight.as_ref().and_then(|flight| flight_evidence(view, flight.class.as_deref())) {
+        lines.push(evidence(at, Some(words.say("remark-in-flight", &[]))));
+    }
+    let mut figures = in_flight_figures(view, words, ending);
+    figures.extend(limit_figures(view, words));
+    let settle = match (killed.memory_proven, id) {
+        (true, _) => None,
+        (false, "container-limit") => Some("settle-container"),
+        (false, _) => Some("settle-kill"),
+    };
+    let mut draft = Draft::new(id, view.number, status, summary).grade(grade, reason).figures(figures);
+    if let Some(settle) = settle {
+        draft = draft.settle(words.say(settle, &[]));
+    }
+    draft.because(lines)
+}
+
+/// The kill came from a limit on the container: proven, or the only way the figures fit.
+fn is_container(view: &View<'_>, killed: &Killed<'_>) -> bool {
+    if killed.global {
+        return false;
+    }
+    if killed.memcg {
+        return true;
+    }
+    if view.limit_mib.is_some() && killed.ending.daemon.is_none() {
+        return true;
+    }
+    let hint = view.in_container().is_some() || killed.ending.kills.iter().any(|kill| kill.rule.contains("kubectl") || kill.rule.contains("container") || kill.text.contains("command terminated"));
+    let loaded = view.loaded_mib();
+    hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
+}
+
+fn kill_lines(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Vec<EvidenceReport> {
+    let ending = killed.ending;
+    let mut lines = Vec::new();
+    if let Some((_, at)) = &ending.constraint {
+        lines.push(evidence(at, Some(words.say(if killed.memcg { "remark-memcg" } else { "remark-global" }, &[]))));
+    }
+    if let Some((true, at)) = &ending.oom_killed_flag {
+        lines.push(evidence(at, Some(words.say("remark-oom-killed-flag", &[]))));
+    }
+    if let Some(at) = &ending.daemon {
+        lines.push(evidence(at, Some(words.say("remark-daemon", &[]))));
+    }
+    for at in ending.kills.iter().take(3) {
+        lines.push(evidence(at, None));
+    }
+    if let Some((_, at)) = &view.session.container_limit_mib {
+        lines.push(evidence(at, Some(words.say("remark-limit", &[]))));
+    }
+    if let Some(fact) = view.session.fact("total_ram_mib") {
+        lines.push(evidence(&fact.at, Some(words.say("remark-ram-seen", &[]))));
+    }
+    let mut seen = Vec::new();
+    lines.retain(|line| {
+        let key = (line.at.line, line.rule.clone());
+        let new = !seen.contains(&key);
+        seen.push(key);
+        new
+    });
+    lines
+}
+
+fn flight_evidence<'t>(view: &View<'t>, class: Option<&str>) -> Option<&'t crate::timeline::Evidence> {
+    let class = class?;
+    let session = view.session;
+    session.dynamic.get(class).map(|dynamic| &dynamic.at).or_else(|| session.loads.get(class).and_then(|load| load.last.as_ref()))
+}
+
+fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if let Some(flight) = &ending.in_flight {
+        let prompt = flight.prompt.to_string();
+        let text = match (&flight.class, flight.mib) {
+            (Some(class), Some(mib)) => words.say("figure-in-flight-size", &[("prompt", &prompt), ("class", class), ("size", &text::mib(mib))]),
+            (Some(class), None) => words.say("figure-in-flight-class", &[("prompt", &prompt), ("class", class)]),
+            (None, _) => words.say("figure-in-flight", &[("prompt", &prompt)]),
+        };
+        figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
+    }
+    if let Some(mib) = ending.killed_anon_mib {
+        let lines = ending.kills.iter().map(|at| at.place.line).take(1).collect();
+        figures.push(figure("killed-anon-rss", words.say("figure-anon", &[("size", &text::mib(mib))]), Basis::Measured, mib, "MiB", lines));
+    }
+    let loaded = view.loaded_mib();
+    if let Some((limit, _)) = view.limit_mib
+        && loaded > limit
+    {
+        figures.push(figure("weights-over-limit", words.say("figure-over-limit", &[("loaded", &text::mib(loaded)), ("limit", &text::mib(limit))]), Basis::Derived, loaded, "MiB", Vec::new()));
+    }
+    figures
+}
+
+/// What ComfyUI computed from the RAM it saw, beside what it would have computed with the limit.
+fn limit_figures(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    let Some((limit, source)) = view.limit_mib else { return figures };
+    let Some(ram) = view.ram_mib() else { return figures };
+    if source == LimitSource::CgroupLine || ram <= limit * 1.1 {
+        return figures;
+    }
+    let aware = words.packs.defaults.iter().filter(|row| row.what == "sees-cgroup" && defaults::truth(row) == Some(true)).find_map(|row| match row.since {
+        crate::rule::Since::At(version) => Some(version),
+        _ => None,
+    });
+    let fixed = aware.unwrap_or(Version::new(0, 35, 0));
+    if let Some(fact) = view.session.fact("pinned_budget_mib")
+        && let Some(budget) = fact.value.as_number()
+        && let Some(row) = defaults::pick_at(words.packs, "pinned-budget", view, Some(fixed))
+        && let Some(worked) = defaults::work_out(row, limit, Some(0.0))
+    {
+        let values = [("seen", text::mib(budget)), ("would", text::mib(worked.mib)), ("version", fixed.to_string())];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        figures.push(figure("pinned-ceiling", words.say("figure-pinned-two", &values), Basis::Formula, worked.mib, "MiB", vec![fact.at.place.line]));
+    }
+    if let Some(row) = defaults::pick(words.packs, "cache-active-headroom", view)
+        && super::design::cache_mode(view, words.packs).is_some_and(|(mode, _)| mode == "ram-pressure")
+        && let (Some(seen), Some(would)) = (defaults::work_out(row, ram, None), defaults::work_out(row, limit, None))
+    {
+        let values = [("seen", text::mib(ram - seen.mib)), ("would", text::mib(limit - would.mib)), ("limit", text::mib(limit))];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        figures.push(figure("cache-trigger", words.say("figure-cache-two", &values), Basis::Formula, limit - would.mib, "MiB", Vec::new()));
+    }
+    figures.push(told("fixed-in", words.say("figure-cgroup-fixed", &[("version", &fixed.to_string())]), Basis::Formula, Vec::new()));
+    figures
+}
+
+/// The log ends in the middle of something and nothing says why.
+fn silent_end(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Option<Finding> {
+    let at = ending.at.as_ref().or(view.timeline.last_text.as_ref())?;
+    if ending.kind == EndingKind::Traceback {
+        return None;
+    }
+    let mut lines = vec![evidence(at, Some(words.say("remark-last-line", &[])))];
+    if let Some(at) = &ending.pause {
+        lines.push(evidence(at, Some(words.say("remark-pause", &[]))));
+    }
+    let finding = Draft::new("host-oom", view.number, Status::Possible, words.say("host-silent", &[]))
+        .about("silent-end")
+        .grade(Grade::Weak, words.say("grade-silent", &[]))
+        .figures(in_flight_figures(view, words, ending))
+        .settle(words.say("settle-silent", &[]))
+        .because(lines);
+    Some(finding)
+}
+
+fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: usize) -> Finding {
+    let requested = oom.requested.map_or_else(|| "?".to_owned(), text::bytes);
+    let key = match (oom.kind.as_str(), oom.requested) {
+        ("paging-file", _) => "host-paging-file",
+        (_, Some(_)) => "host-allocation",
+        (_, None) => "host-allocation-no-size",
+    };
+    let recovered = view.session.prompt_list.iter().any(|prompt| prompt.number > oom.prompt && prompt.ended && !prompt.failed);
+    let mut figures = Vec::new();
+    if let (Some(bytes), Some(ram)) = (oom.requested, view.ram_mib()) {
+        let text = words.say("figure-request-of-ram", &[("requested", &requested), ("ram", &text::mib(ram))]);
+        figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![oom.at.place.line]));
+    }
+    let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
+    let candidates = exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| crate::answer::Candidate {
+        dir: dir.clone(),
+        why: "traceback".to_owned(),
+        reason: words.say("candidate-ran-inside", &[]),
+        at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
+    });
+    let limit = view.limit_mib.filter(|(mib, source)| *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1));
+    let id = if limit.is_some() { "container-limit" } else { "host-oom" };
+    figures.extend(limit_figures(view, words));
+    Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("requested", &requested)]))
+        .about(&oom.kind)
+        .grade(Grade::Strong, words.count("grade-allocation-one", "grade-allocation", times as u64, &[]))
+        .figures(figures)
+        .candidates(candidates.into_iter().collect())
+        .recovered(recovered)
+        .because(vec![evidence(&oom.at, None)])
+}
+
+/// Nothing failed, but a limit is known that this version cannot see.
+fn unseen_limit(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let (limit, source) = view.limit_mib?;
+    let ram = view.ram_mib()?;
+    if source == LimitSource::CgroupLine || ram <= limit * 1.1 {
+        return None;
+    }
+    let fact = view.session.fact("total_ram_mib")?;
+    let summary = words.say("container-unseen", &[("seen", &text::mib(ram)), ("limit", &text::mib(limit))]);
+    let mut lines = vec![evidence(&fact.at, Some(words.say("remark-ram-seen", &[])))];
+    if let Some((_, at)) = &view.session.container_limit_mib {
+        lines.push(evidence(at, Some(words.say("remark-limit", &[]))));
+    }
+    let key = if source == LimitSource::Given { "grade-limit-given" } else { "grade-limit-log" };
+    Some(
+        Draft::new("container-limit", view.number, Status::Likely, summary)
+            .about("unseen")
+            .grade(Grade::Moderate, words.say(key, &[]))
+            .figures(limit_figures(view, words))
+            .settle(words.say("settle-container", &[]))
+            .because(lines),
+    )
+}

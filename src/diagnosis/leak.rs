@@ -1,0 +1,260 @@
+//! Is a model still held that nothing should use? Reads the leak curve, not the number of lines.
+
+use super::classes::{is_core, label, name_tokens};
+use super::draft::{Draft, evidence, figure, told};
+use super::view::View;
+use super::words::Words;
+use crate::answer::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use crate::text;
+use crate::timeline::{Evidence, Leak};
+
+/// Points of the curve that one line shows.
+const CURVE_SHOWN: usize = 6;
+
+/// `leak-confirmed` when WARNINGs are there, `cycle-collected` when only the first text is.
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+    let leaks = &view.session.leaks;
+    let mut held: Vec<(&String, &Leak)> = leaks.iter().filter(|(_, leak)| leak.warning > 0).collect();
+    held.sort_by(|a, b| rank(b.1).cmp(&rank(a.1)).then_with(|| a.0.cmp(b.0)));
+    let mut findings = Vec::new();
+    if let Some((class, leak)) = held.first().copied() {
+        findings.push(leak_finding(view, words, class, leak, &held));
+    }
+    let cycles: Vec<(&String, &Leak)> =
+        leaks.iter().filter(|(_, leak)| leak.warning == 0 && leak.potential > 0 && !at_the_very_end(view, leak)).collect();
+    if held.is_empty() && !cycles.is_empty() {
+        findings.push(cycle_finding(view, words, &cycles));
+    }
+    findings
+}
+
+fn rank(leak: &Leak) -> (u64, u64) {
+    (leak.held_max.unwrap_or(0), leak.warning)
+}
+
+/// The log ends on the Potential line, so whether WARNINGs follow is not known.
+fn at_the_very_end(view: &View<'_>, leak: &Leak) -> bool {
+    let last = view.timeline.last_text.as_ref().map(|last| last.place.line);
+    leak.potential == 1 && leak.first_potential.as_ref().map(|at| at.place.line) == last
+}
+
+fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, all: &[(&String, &Leak)]) -> Finding {
+    let passes = view.session.leak_passes;
+    let released = leak.released_at.as_ref();
+    let others_held = all.iter().any(|(_, other)| other.released_at.is_none() && other.held_last.unwrap_or(1) > 0);
+    let gone = released.is_some() && !others_held;
+    let k = leak.held_last.or(leak.held_max);
+    let peak = leak.held_max.unwrap_or(0);
+    let peak_text = peak.to_string();
+    let models = |n: u64| words.count("model-one", "model-many", n, &[]);
+    let growth = growth_per_prompt(leak);
+    let summary = match (k, released) {
+        (_, Some(at)) if gone => words.say(
+            "leak-released",
+            &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())],
+        ),
+        (None, _) => words.say("leak-unknown-number", &[("class", class)]),
+        (Some(k), _) if leak.grew > 0 && growth.is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt)) => {
+            words.say("leak-one-more-per-prompt", &[("models", &models(k)), ("class", class)])
+        }
+        (Some(k), _) if leak.grew > 0 => words.say(
+            "leak-growing",
+            &[("models", &models(k)), ("class", class), ("first", &leak.held_first.unwrap_or(0).to_string()), ("peak", &peak_text)],
+        ),
+        (Some(k), _) => words.say("leak-steady", &[("models", &models(k.max(1))), ("class", class)]),
+    };
+    let (grade, reason) = grade(view, words, leak, growth);
+    let id = if gone { "leak-suspected" } else { "leak-confirmed" };
+    let status = if gone { Status::Possible } else { Status::Confirmed };
+
+    let mut lines: Vec<EvidenceReport> = Vec::new();
+    if let Some(at) = &leak.first_potential {
+        lines.push(evidence(at, Some(words.count("remark-first-of-passes-one", "remark-first-of-passes", passes, &[]))));
+    }
+    match &leak.last_pass {
+        Some(at) => {
+            let remark = words.say(
+                "remark-last-pass",
+                &[("k", &leak.held_last.filter(|k| *k > 0).unwrap_or(peak).to_string()), ("lines", &leak.warning.to_string())],
+            );
+            lines.push(evidence(at, Some(remark)));
+        }
+        None => {
+            if let Some(at) = &leak.first_warning {
+                lines.push(evidence(at, Some(words.say("remark-warning-lines", &[("lines", &leak.warning.to_string())]))));
+            }
+        }
+    }
+    if let Some(at) = released {
+        lines.push(evidence(at, Some(words.say("remark-released", &[]))));
+    }
+    let (candidates, mut against) = who(view, words, class);
+    if view.nodes_off()
+        && let Some(at) = &view.session.nodes_disabled
+    {
+        lines.push(evidence(at, Some(words.say("remark-nodes-off-core", &[]))));
+    }
+    if let Some(clone) = &view.session.counts.device_clones {
+        against.push(super::draft::counted(clone, Some(words.say("remark-device-clone", &[]))));
+    }
+    let settle = if view.nodes_off() { "settle-leak-core" } else { "settle-leak" };
+    Draft::new(id, view.number, status, summary)
+        .about(class)
+        .grade(grade, reason)
+        .against(against)
+        .figures(figures(view, words, class, leak, all))
+        .candidates(candidates)
+        .settle(words.say(settle, &[]))
+        .because(lines)
+}
+
+/// Models more per prompt, by the ends of the curve, and over how many prompts.
+fn growth_per_prompt(leak: &Leak) -> Option<(f64, u64)> {
+    let first = leak.curve.iter().find(|point| point.held > 0)?;
+    let last = leak.curve.iter().rev().find(|point| point.held > 0)?;
+    let prompts = last.prompt.checked_sub(first.prompt).filter(|prompts| *prompts > 0)?;
+    Some(((last.held as f64 - first.held as f64) / prompts as f64, prompts + 1))
+}
+
+fn grade(view: &View<'_>, words: &Words<'_>, leak: &Leak, growth: Option<(f64, u64)>) -> (Grade, String) {
+    if leak.held_max.is_none() {
+        return (Grade::Moderate, words.say("grade-leak-info-hidden", &[]));
+    }
+    if view.session.counts.device_clones.is_some() && leak.grew == 0 {
+        return (Grade::Moderate, words.say("grade-leak-device-clone", &[]));
+    }
+    if leak.grew > 0
+        && let Some((_, prompts)) = growth
+    {
+        let (grew, prompts) = ((leak.grew + 1).to_string(), prompts.to_string());
+        return (Grade::Strong, words.say("grade-leak-grows", &[("grew", &grew), ("prompts", &prompts)]));
+    }
+    if view.session.leak_passes > 1 {
+        return (Grade::Strong, words.say("grade-leak-steady", &[("passes", &view.session.leak_passes.to_string())]));
+    }
+    (Grade::Moderate, words.say("grade-leak-once", &[]))
+}
+
+fn figures(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, all: &[(&String, &Leak)]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if leak.curve.len() > 1 {
+        let shown: Vec<String> = thin(leak).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
+        let lines = leak.curve.iter().map(|point| point.line).collect::<Vec<_>>();
+        let lines = [lines.first().copied(), lines.last().copied()].into_iter().flatten().collect();
+        figures.push(told("held-by-prompt", words.say("figure-held", &[("curve", &shown.join("  "))]), Basis::Measured, lines));
+    }
+    let size = view.session.loads.get(class).and_then(|load| load.last_mib.zip(load.size_at.as_ref()));
+    if let (Some((mib, at)), Some(k)) = (size, leak.held_last.filter(|k| *k > 0)) {
+        let total = mib * k as f64;
+        let line = at.place.line;
+        let text = words.say(
+            "figure-held-memory",
+            &[("total", &text::mib(total)), ("k", &k.to_string()), ("size", &text::mib(mib)), ("line", &line.to_string())],
+        );
+        figures.push(figure("held-memory", text, Basis::Estimate, total, "MiB", vec![line]));
+    }
+    if let Some(kind) = label(words, class) {
+        let key = if is_core(words.packs, class) { "figure-class-core" } else { "figure-class" };
+        figures.push(told("class-kind", words.say(key, &[("class", class), ("kind", &kind)]), Basis::Derived, Vec::new()));
+    }
+    for (other, other_leak) in all.iter().skip(1).take(4) {
+        let held = other_leak.held_last.map_or_else(|| "?".to_owned(), |held| held.to_string());
+        let lines = other_leak.first_warning.iter().map(|at| at.place.line).collect();
+        figures.push(told("also-held", words.say("figure-also-held", &[("class", other), ("k", &held)]), Basis::Measured, lines));
+    }
+    if let Some(at) = &leak.first_warning {
+        let new = what_was_new(view, leak);
+        let prompt = leak.first_prompt.to_string();
+        let text = match new {
+            Some((what, line)) => words.say("figure-began-new", &[("prompt", &prompt), ("what", &what), ("line", &line.to_string())]),
+            None => words.say("figure-began", &[("prompt", &prompt)]),
+        };
+        figures.push(told("began", text, Basis::Measured, vec![at.place.line]));
+    }
+    figures
+}
+
+/// Class first requested in the prompt before the first warning: the call that leaked is an earlier one.
+fn what_was_new(view: &View<'_>, leak: &Leak) -> Option<(String, u64)> {
+    let before = leak.first_prompt.checked_sub(1).filter(|prompt| *prompt > 1)?;
+    let prompt = view.session.prompt_list.iter().find(|prompt| prompt.number == before)?;
+    view.session.loads.iter().find_map(|(class, load)| {
+        let first = load.first.as_ref()?;
+        let line = first.place.line;
+        (line >= prompt.first_line && line <= prompt.last_line).then(|| (class.clone(), line))
+    })
+}
+
+fn thin(leak: &Leak) -> Vec<crate::timeline::CurvePoint> {
+    let points = &leak.curve;
+    if points.len() <= CURVE_SHOWN {
+        return points.clone();
+    }
+    let step = (points.len() - 1) as f64 / (CURVE_SHOWN - 1) as f64;
+    (0..CURVE_SHOWN).filter_map(|index| points.get((index as f64 * step).round() as usize).copied()).collect()
+}
+
+/// Node packs with a reason to be suspected, and what speaks against custom nodes at all.
+fn who(view: &View<'_>, words: &Words<'_>, class: &str) -> (Vec<Candidate>, Vec<EvidenceReport>) {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    if view.nodes_off() {
+        return (candidates, Vec::new());
+    }
+    for node in view.packs_loaded() {
+        let known = words.packs.nodes.iter().find(|def| {
+            def.dirs.iter().any(|dir| super::view::same_dir(dir, &node.dir))
+                && matches!(def.verdict.as_str(), "node-fault" | "node-fault-repaired" | "open-report")
+                && def.fault.to_lowercase().contains("model")
+                && def.fault.to_lowercase().contains("leak")
+        });
+        let at = Some(super::draft::place(&node.at.place, None));
+        if let Some(def) = known {
+            let key = match def.verdict.as_str() {
+                "node-fault" => "candidate-known-fault",
+                "node-fault-repaired" => "candidate-repaired",
+                _ => "candidate-open-report",
+            };
+            candidates.push(Candidate {
+                dir: node.dir.clone(),
+                why: "known-fault".to_owned(),
+                reason: words.say(key, &[("checked", &def.checked), ("fixed", &def.fixed_in)]),
+                at,
+            });
+        } else if !is_core(words.packs, class)
+            && name_tokens(class).iter().any(|token| node.dir.to_lowercase().contains(token.as_str()))
+        {
+            candidates.push(Candidate {
+                dir: node.dir.clone(),
+                why: "name-hint".to_owned(),
+                reason: words.say("candidate-name", &[("class", class)]),
+                at,
+            });
+        }
+    }
+    (candidates, Vec::new())
+}
+
+fn cycle_finding(view: &View<'_>, words: &Words<'_>, cycles: &[(&String, &Leak)]) -> Finding {
+    let names: Vec<&str> = cycles.iter().map(|(class, _)| class.as_str()).take(3).collect();
+    let names = names.join(", ");
+    let passes: u64 = cycles.iter().map(|(_, leak)| leak.potential).sum();
+    let mut lines = Vec::new();
+    for (_, leak) in cycles.iter().take(3) {
+        if let Some(at) = &leak.first_potential {
+            let remark = words.count("remark-first-of-passes-one", "remark-first-of-passes", leak.potential, &[]);
+            lines.push(evidence(at, Some(remark)));
+        }
+    }
+    let grade = if passes > 1 { Grade::Strong } else { Grade::Moderate };
+    let reason = words.count("grade-cycle-one", "grade-cycle", passes, &[]);
+    Draft::new("cycle-collected", view.number, Status::Confirmed, words.say("cycle-summary", &[("class", &names)]))
+        .about(cycles.first().map_or("", |(class, _)| class.as_str()))
+        .grade(grade, reason)
+        .figures(vec![told("cost", words.say("figure-cycle-cost", &[("passes", &passes.to_string())]), Basis::Derived, Vec::new())])
+        .because(lines)
+}
+
+/// Evidence that no leak text is in the log, where it could be seen.
+pub fn ruled_out<'t>(view: &View<'t>) -> Option<&'t Evidence> {
+    view.session.leaks.is_empty().then_some(view.session.last_executed.as_ref()).flatten()
+}

@@ -1,0 +1,91 @@
+//! When nothing is wrong, or nothing can be said: which of the two, and why.
+
+use super::draft::{Draft, evidence, told};
+use super::view::View;
+use super::words::Words;
+use crate::answer::{Basis, Finding, Grade, Status};
+use crate::event::Tally;
+use crate::timeline::{EndingKind, Timeline};
+
+/// `no-fault` or `insufficient-evidence` for the last session that did anything.
+pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally: Tally) -> Finding {
+    let view = views.iter().rev().find(|view| view.session.has_work()).or(views.last());
+    let Some(view) = view else { return nothing(timeline, words, "insufficient-empty") };
+    let session = view.session;
+    let is_comfyui = tally.comfyui > 0 || session.fact("total_vram_mib").is_some() || session.fact("comfyui_version").is_some();
+    if !is_comfyui {
+        return nothing(timeline, words, "insufficient-not-comfyui");
+    }
+    let ending = view.ending();
+    let in_flight = ending.is_some_and(|ending| ending.in_flight.is_some());
+    let code_only = ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash && ending.crash.is_none());
+    let good = session.prompts.executed.saturating_sub(session.prompts.failed);
+    if good > 0 && !in_flight && !code_only {
+        let prompts = words.count("prompt-one", "prompt-many", good, &[]);
+        let key = if session.prompts.interrupted > 0 { "no-fault-interrupted" } else { "no-fault-summary" };
+        let mut lines = Vec::new();
+        if let Some(at) = &session.last_executed {
+            lines.push(evidence(at, Some(words.say("remark-last-prompt", &[]))));
+        }
+        if let Some(at) = &session.first_interrupt {
+            lines.push(evidence(at, Some(words.say("remark-interrupted", &[]))));
+        }
+        if let Some(at) = &session.stopped {
+            lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
+        }
+        let (grade, reason) = if timeline.info_visible { (Grade::Strong, "grade-no-fault") } else { (Grade::Moderate, "grade-no-fault-hidden") };
+        return Draft::new("no-fault", view.number, Status::Confirmed, words.say(key, &[("prompts", &prompts)]))
+            .grade(grade, words.say(reason, &[]))
+            .because(lines);
+    }
+    let baseline = session.fact("total_vram_mib").is_some() && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());
+    let nothing_asked = session.prompts.got == 0 && !session.has_work();
+    if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
+        let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
+        return Draft::new("no-fault", view.number, Status::Confirmed, words.say("no-fault-start", &[]))
+            .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
+            .because(fact.into_iter().collect());
+    }
+    let key = if in_flight {
+        "insufficient-in-flight"
+    } else if code_only {
+        "insufficient-exit-code"
+    } else if session.prompts.executed > 0 {
+        "insufficient-failed"
+    } else {
+        "insufficient-no-prompt"
+    };
+    insufficient(view, words, key)
+}
+
+fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
+    let mut lines = Vec::new();
+    if let Some(last) = &view.timeline.last_text {
+        lines.push(evidence(last, Some(words.say("remark-last-line", &[]))));
+    }
+    let mut figures = Vec::new();
+    if let Some(flight) = view.ending().and_then(|ending| ending.in_flight.as_ref()) {
+        let prompt = flight.prompt.to_string();
+        let text = match (&flight.class, flight.step) {
+            (_, Some((done, total))) => words.say("figure-in-flight-step", &[("prompt", &prompt), ("done", &done.to_string()), ("total", &total.to_string())]),
+            (Some(class), None) => words.say("figure-in-flight-class", &[("prompt", &prompt), ("class", class)]),
+            (None, None) => words.say("figure-in-flight", &[("prompt", &prompt)]),
+        };
+        figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
+    }
+    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[]))
+        .about(key)
+        .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
+        .figures(figures)
+        .settle(words.say("settle-insufficient", &[]))
+        .because(lines)
+}
+
+fn nothing(timeline: &Timeline, words: &Words<'_>, key: &str) -> Finding {
+    let lines = timeline.last_text.iter().map(|at| evidence(at, None)).collect();
+    Draft::new("insufficient-evidence", 1, Status::NotAssessable, words.say(key, &[]))
+        .about(key)
+        .grade(Grade::Strong, words.say("grade-not-comfyui", &[]))
+        .settle(words.say("settle-not-comfyui", &[]))
+        .because(lines)
+}

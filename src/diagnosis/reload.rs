@@ -1,0 +1,92 @@
+//! Are the same models loaded again in every prompt, without need?
+
+use super::draft::{Draft, counted, evidence, told};
+use super::view::View;
+use super::words::Words;
+use crate::answer::{Basis, EvidenceReport, Finding, Grade, Status};
+use crate::timeline::Load;
+
+/// Prompts that must have requested a class before "each prompt" may be said.
+const PROMPTS_NEEDED: u64 = 3;
+
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let mut again: Vec<(&String, &Load)> = session
+        .loads
+        .iter()
+        .filter(|(class, load)| {
+            !session.leaks.contains_key(*class)
+                && load.prompts >= PROMPTS_NEEDED
+                && load.reload_prompts + 1 >= PROMPTS_NEEDED
+                && load.reload_prompts * 2 >= prompts_since(view, load)
+        })
+        .collect();
+    again.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)).then_with(|| a.0.cmp(b.0)));
+    let (class, load) = again.first().copied()?;
+    let fit = fit(view);
+    let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
+    let prompts = load.prompts.to_string();
+    let (status, grade, reason, key) = match fit {
+        Some(false) => (Status::Possible, Grade::Moderate, "grade-reload-no-room", "reload-no-room"),
+        Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", "reload-summary"),
+        None => (Status::Likely, Grade::Moderate, "grade-reload", "reload-summary"),
+    };
+    let mut lines: Vec<EvidenceReport> = Vec::new();
+    for (class, load) in again.iter().take(3) {
+        if let Some(first) = &load.first {
+            let last = load.last.as_ref().map_or(first.place.line, |at| at.place.line);
+            let remark = words.say("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
+            lines.push(evidence(&first.clone().through(last), Some(remark)));
+        }
+    }
+    let mut figures = Vec::new();
+    for flag in ["--disable-smart-memory", "--cache-none"] {
+        if let Some(seen) = session.flag(flag) {
+            figures.push(told("flag", words.say("figure-reload-flag", &[("flag", flag)]), Basis::Measured, vec![seen.at.place.line]));
+        }
+    }
+    if let Some(seconds) = median_seconds(view) {
+        figures.push(told("seconds", words.say("figure-seconds", &[("seconds", &crate::text::number(seconds, 1))]), Basis::Derived, Vec::new()));
+    }
+    if let Some(old) = &session.counts.old_loads {
+        lines.push(counted(old, None));
+    }
+    Some(
+        Draft::new("reload-each-prompt", view.number, status, words.say(key, &[("class", &names.join(", ")), ("prompts", &prompts)]))
+            .about(class)
+            .grade(grade, words.say(reason, &[]))
+            .figures(figures)
+            .settle(words.say("settle-reload", &[]))
+            .because(lines),
+    )
+}
+
+fn size(load: &Load) -> f64 {
+    load.last_mib.unwrap_or(0.0)
+}
+
+/// Prompts that ended since the class was first requested, that one not counted.
+fn prompts_since(view: &View<'_>, load: &Load) -> u64 {
+    let first = load.first.as_ref().map_or(0, |at| at.place.line);
+    let ended = view.session.prompt_list.iter().filter(|prompt| prompt.last_line >= first).count() as u64;
+    (ended + view.session.prompts_left_out).saturating_sub(1)
+}
+
+/// All requested models fit on the card together. `None` when the sizes or the card are unknown.
+fn fit(view: &View<'_>) -> Option<bool> {
+    let vram = view.vram_mib()?;
+    let mut total = 0.0;
+    for load in view.session.loads.values() {
+        if load.last_offloaded_mib.is_some_and(|mib| mib > 0.0) {
+            return Some(false);
+        }
+        total += load.last_mib?;
+    }
+    Some(total < vram * 0.85)
+}
+
+fn median_seconds(view: &View<'_>) -> Option<f64> {
+    let mut seconds: Vec<f64> = view.session.prompt_list.iter().filter_map(|prompt| prompt.seconds).collect();
+    seconds.sort_by(f64::total_cmp);
+    seconds.get(seconds.len() / 2).copied()
+}

@@ -1,0 +1,144 @@
+//! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
+//! these flags leave open.
+
+use super::view::{Os, View};
+use super::words::Words;
+use crate::answer::{Avoid, Finding, Step};
+use crate::rule::{RemedyDef, Since, Version};
+
+/// Parts a finding's remedies act on.
+pub fn parts(finding: &Finding) -> Vec<&str> {
+    let about = finding.about.as_deref().unwrap_or_default();
+    match finding.id.as_str() {
+        "gpu-oom" if about == "unknown" => vec!["driver", "activations"],
+        "gpu-oom" => vec![about],
+        "host-oom" => vec!["host-ram"],
+        "container-limit" => vec!["container"],
+        "leak-confirmed" | "leak-suspected" => vec!["leak"],
+        "custom-node" => vec!["node"],
+        "version-bug" => vec!["version"],
+        "import-failure" => vec!["import"],
+        "reload-each-prompt" => vec!["reload"],
+        "caching-by-design" => vec!["cache"],
+        "pinning-by-design" => vec!["pins"],
+        _ => Vec::new(),
+    }
+}
+
+/// Circumstances by the packs' closed list of tags.
+pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
+    let session = view.session;
+    let mut tags = Vec::new();
+    let mut add = |tag: &'static str, holds: bool| {
+        if holds {
+            tags.push(tag);
+        }
+    };
+    let device = session.text("device").unwrap_or_default();
+    add("torch-async", device.ends_with("MallocAsync"));
+    add("torch-native", device.ends_with(": native"));
+    add("windows", view.os == Os::Windows);
+    add("linux", matches!(view.os, Os::Linux | Os::Wsl));
+    add("wsl", view.os == Os::Wsl);
+    let container = view.in_container().is_some() || view.limit_mib.is_some();
+    add("container", container || finding.id == "container-limit");
+    let gguf = session.nodes.iter().any(|node| node.dir.to_lowercase().contains("gguf"))
+        || session.exceptions.iter().any(|exception| exception.dirs.iter().any(|dir| dir.to_lowercase().contains("gguf")));
+    add("gguf", gguf);
+    let text = |needle: &str| finding.figures.iter().any(|figure| figure.text.contains(needle)) || session.exceptions.iter().any(|exception| exception.frames.iter().any(|frame| frame.ends_with(needle)));
+    let vae_last = session.ooms.last().and_then(|oom| oom.last_load.as_ref()).is_some_and(|(class, _)| class.contains("VAE") || class.contains("Autoencod"));
+    let decode = text(" decode") || text("VAEDecode") || vae_last;
+    add("decode", decode);
+    add("encode", text(" encode") && !decode);
+    add("sampling", session.ooms.last().is_some_and(|oom| oom.sampling.is_some()));
+    add("attention", session.counts.attention_retries.is_some());
+    add("video", session.loads.keys().chain(session.dynamic.keys()).any(|class| ["WAN", "LTX", "Video", "Hunyuan", "Mochi", "Cosmos"].iter().any(|part| class.contains(part))));
+    let dynamic = view.dynamic_vram == Some(true);
+    add("dynamic-vram", dynamic);
+    add("no-dynamic-vram", !dynamic && view.span.older_than(Version::new(0, 16, 0)) || view.dynamic_vram == Some(false) || view.uses("--disable-dynamic-vram"));
+    let sees = session.fact("cgroup_limit_mib").is_some() || view.span.at_least(Version::new(0, 35, 0));
+    add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
+    add("impossible-request", finding.figures.iter().any(|figure| figure.name == "capacity") && session.ooms.iter().any(|oom| super::oom::split(oom, view).impossible));
+    add("multi-gpu", session.devices.len() > 1);
+    add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
+    add("custom-nodes-off", view.nodes_off());
+    add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    tags
+}
+
+/// Steps against what `finding` names, cheapest first.
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+    let parts = parts(finding);
+    let tags = tags(view, finding);
+    let mut chosen: Vec<&RemedyDef> = words
+        .packs
+        .remedies
+        .iter()
+        .filter(|remedy| remedy.acts_on.iter().any(|part| parts.contains(&part.as_str())) && open(remedy, view, words, &tags))
+        .collect();
+    chosen.sort_by_key(|remedy| {
+        let main = parts.first().is_some_and(|part| remedy.acts_on.iter().any(|acts| acts == part));
+        (!main, remedy.order)
+    });
+    chosen.into_iter().map(|remedy| step(remedy, words)).collect()
+}
+
+fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -> bool {
+    let has = |tag: &String| tags.contains(&tag.as_str());
+    if !remedy.when.iter().all(has) || remedy.not_when.iter().any(has) {
+        return false;
+    }
+    let idle = |name: &String| if name.starts_with("--") { view.uses(name) } else { view.session.flag_fact(name) == Some(true) || (name == "dynamic_vram" && view.dynamic_vram == Some(true)) };
+    if remedy.not_with.iter().any(idle) {
+        return false;
+    }
+    if !remedy.drops.is_empty() && !remedy.drops.iter().any(|flag| view.uses(flag)) {
+        return false;
+    }
+    let in_range = remedy.since.is_none_or(|since| view.span.overlaps(Since::At(since), None)) && remedy.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
+    in_range && remedy.flags.iter().all(|flag| may_suggest(flag, view, words))
+}
+
+/// The flag exists in every version this log can be from, does something there, and is not in use already.
+pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
+    let name = flag.split(' ').next().unwrap_or(flag);
+    let Some(def) = words.packs.flags.iter().find(|def| def.name == name) else { return false };
+    let used = view.uses(name);
+    let idle = def.no_effect_with.iter().any(|cause| {
+        if cause.starts_with("--") { view.uses(cause) } else { cause == "dynamic_vram" && view.dynamic_vram == Some(true) || view.session.flag_fact(cause) == Some(true) }
+    });
+    let clash = def.conflicts.iter().any(|other| view.uses(other));
+    view.has_flag(def) && !used && !idle && !clash
+}
+
+fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
+    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh).map(str::to_owned);
+    Step {
+        text: text("text").unwrap_or_else(|| remedy.id.clone()),
+        command: None,
+        cost: text("cost"),
+        flags: remedy.flags.clone(),
+        remedy: Some(remedy.id.clone()),
+    }
+}
+
+/// Common steps that would not help here.
+pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
+    let parts = parts(finding);
+    let tags = tags(view, finding);
+    words
+        .packs
+        .avoids
+        .iter()
+        .filter(|def| {
+            let acts = def.acts_on.iter().any(|part| parts.contains(&part.as_str()));
+            let in_range = def.since.is_none_or(|since| view.span.overlaps(Since::At(since), None)) && def.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
+            acts && in_range && def.when.iter().all(|tag| tags.contains(&tag.as_str()))
+        })
+        .filter_map(|def| {
+            let text = words.packs.prose_text("avoid", &def.id, "text", words.zh)?;
+            let why = words.packs.prose_text("avoid", &def.id, "why", words.zh).unwrap_or_default();
+            Some(Avoid { text: text.to_owned(), why: why.to_owned() })
+        })
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! One answer out of all findings: the table of precedence from the packs, read from the top.
+
+use super::view::View;
+use crate::answer::{Finding, Status};
+use crate::rule::{Packs, PrecedenceDef, PrecedenceWhen};
+use crate::timeline::EndingKind;
+
+/// Verdicts that say a run failed.
+const FAILURES: [&str; 6] = ["version-bug", "custom-node", "gpu-oom", "container-limit", "host-oom", "other-error"];
+/// Verdicts that say a state is meant.
+const BY_DESIGN: [&str; 3] = ["user-residency", "pinning-by-design", "caching-by-design"];
+
+/// The finding that answers, by its number in `findings`, and the ids of what else holds.
+pub struct Choice {
+    pub primary: usize,
+    pub secondary: Vec<String>,
+}
+
+/// Chooses among the findings of all sessions. `views` are in the order of the log.
+pub fn choose(findings: &[Finding], views: &[View<'_>], packs: &Packs, asked: &[String]) -> Option<Choice> {
+    let primary = packs.precedence.iter().find_map(|row| row_choice(row, findings, views, asked))?;
+    let chosen = findings.get(primary)?;
+    let mut secondary: Vec<String> = Vec::new();
+    for (number, finding) in findings.iter().enumerate() {
+        let holds = finding.status >= Status::Likely && !finding.evidence.is_empty();
+        let meant = BY_DESIGN.contains(&finding.id.as_str()) && !is_shown(finding);
+        let empty = matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence");
+        if number != primary && holds && !meant && !empty && finding.id != chosen.id && !secondary.contains(&finding.id) {
+            secondary.push(finding.id.clone());
+        }
+    }
+    Some(Choice { primary, secondary })
+}
+
+fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], asked: &[String]) -> Option<usize> {
+    let fits = |finding: &Finding| -> bool {
+        let likely = finding.status >= Status::Likely;
+        match row.when {
+            PrecedenceWhen::ProvenKill => likely && killed(finding, views),
+            PrecedenceWhen::UnrecoveredFailure => likely && is_failure(finding, findings, views) && !finding.recovered,
+            PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings, views),
+            PrecedenceWhen::Fault => likely || finding.id == "leak-suspected",
+            PrecedenceWhen::ShownOrAsked => {
+                let words = row.asked.get(&finding.id);
+                let wanted = words.is_some_and(|words| words.iter().any(|word| asked.contains(word)));
+                wanted || is_shown(finding)
+            }
+            PrecedenceWhen::Always => true,
+        }
+    };
+    let named: Vec<(usize, usize, &Finding)> = findings
+        .iter()
+        .enumerate()
+        .filter_map(|(number, finding)| {
+            let order = row.verdicts.iter().position(|id| *id == finding.id)?;
+            fits(finding).then_some((number, order, finding))
+        })
+        .collect();
+    let failures = matches!(row.when, PrecedenceWhen::UnrecoveredFailure | PrecedenceWhen::RecoveredFailure);
+    if failures {
+        // The last failure decides; what stands in the same prompt says whose it is.
+        let last = named.iter().map(|(_, _, finding)| moment(finding, views)).max()?;
+        return named
+            .iter()
+            .filter(|(_, _, finding)| moment(finding, views) == last)
+            .min_by_key(|(number, order, _)| (*order, *number))
+            .map(|(number, _, _)| *number);
+    }
+    named
+        .iter()
+        .min_by_key(|(number, order, finding)| (std::cmp::Reverse(finding.session), *order, std::cmp::Reverse(finding.status), *number))
+        .map(|(number, _, _)| *number)
+}
+
+/// The numbers of this log show it: likely, and graded strong.
+fn is_shown(finding: &Finding) -> bool {
+    finding.id == "user-residency" && finding.status >= Status::Likely
+}
+
+fn killed(finding: &Finding, views: &[View<'_>]) -> bool {
+    if !matches!(finding.id.as_str(), "host-oom" | "container-limit") {
+        return false;
+    }
+    let view = views.iter().find(|view| view.number == finding.session);
+    view.and_then(View::ending).is_some_and(|ending| ending.kind == EndingKind::Killed)
+}
+
+/// A failure proper. A limit that ComfyUI cannot see is a risk as long as nothing failed, and a known bug
+/// explains a failure only where one stands beside it.
+fn is_failure(finding: &Finding, findings: &[Finding], views: &[View<'_>]) -> bool {
+    if finding.id == "version-bug" {
+        let here = moment(finding, views);
+        return findings.iter().any(|other| {
+            other.id != "version-bug" && other.status >= Status::Likely && is_failure(other, findings, views) && moment(other, views) == here
+        });
+    }
+    FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen")
+}
+
+/// Session and prompt in which a finding's failure stands.
+fn moment(finding: &Finding, views: &[View<'_>]) -> (usize, u64) {
+    let line = finding.evidence.iter().map(|line| line.at.line).max().unwrap_or(0);
+    let first = finding.evidence.first().map_or(line, |line| line.at.line);
+    let Some(view) = views.iter().find(|view| view.number == finding.session) else { return (finding.session, 0) };
+    let prompts = &view.session.prompt_list;
+    let inside = |line: u64| prompts.iter().find(|prompt| line >= prompt.first_line && line <= prompt.last_line).map(|prompt| prompt.number);
+    let number = inside(first).or_else(|| inside(line)).unwrap_or_else(|| {
+        let after_all = prompts.last().is_some_and(|last| first > last.last_line);
+        if after_all { view.session.current_prompt() } else { 0 }
+    });
+    (finding.session, number)
+}

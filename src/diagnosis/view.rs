@@ -1,0 +1,315 @@
+//! A session seen as a whole: which version, system, card and flags it ran with, and what is only assumed.
+
+use std::collections::BTreeSet;
+
+use super::words::Words;
+use crate::answer::VersionReport;
+use crate::rule::{Constant, FlagDef, Since, Version, VersionSpan};
+use crate::timeline::{Ending, Evidence, Session, Timeline};
+
+/// Operating system of the machine that wrote the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Os {
+    Windows,
+    Linux,
+    Wsl,
+    MacOs,
+    Unknown,
+}
+
+/// Maker of the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gpu {
+    Nvidia,
+    Amd,
+    Intel,
+    Apple,
+    DirectMl,
+    Cpu,
+    Unknown,
+}
+
+/// One session with what follows from its baseline.
+#[derive(Debug)]
+pub struct View<'t> {
+    pub session: &'t Session,
+    /// Number from 1.
+    pub number: usize,
+    pub is_last: bool,
+    pub timeline: &'t Timeline,
+    pub span: VersionSpan,
+    pub version: VersionReport,
+    pub os: Os,
+    pub gpu: Gpu,
+    pub flags: BTreeSet<String>,
+    /// Dynamic VRAM: told by the log, or by the version's default (`false` in the second place then).
+    pub dynamic_vram: Option<bool>,
+    /// Limit of memory in MiB that is known from outside or from the log.
+    pub limit_mib: Option<(f64, LimitSource)>,
+}
+
+/// Who told the memory limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitSource {
+    /// `--memory-limit` or a probe.
+    Given,
+    /// ComfyUI's own cgroup line.
+    CgroupLine,
+    /// A line of the log, such as `docker run --memory`.
+    Log,
+}
+
+impl<'t> View<'t> {
+    /// Looks at session `index` of `timeline`.
+    pub fn of(timeline: &'t Timeline, index: usize, words: &Words<'_>, given_limit_mib: Option<f64>) -> Option<Self> {
+        let session = timeline.sessions.get(index)?;
+        let (span, version) = version_of(timeline, session, words);
+        let flags = session.flags.iter().map(|flag| flag.name.clone()).collect();
+        let mut view = Self {
+            session,
+            number: index + 1,
+            is_last: index + 1 == timeline.sessions.len(),
+            timeline,
+            span,
+            version,
+            os: os_of(session),
+            gpu: gpu_of(session),
+            flags,
+            dynamic_vram: session.flag_fact("dynamic_vram"),
+            limit_mib: None,
+        };
+        view.limit_mib = view.limit(given_limit_mib);
+        if view.dynamic_vram.is_none() && !session.dynamic.is_empty() {
+            view.dynamic_vram = Some(true);
+        }
+        Some(view)
+    }
+
+    fn limit(&self, given: Option<f64>) -> Option<(f64, LimitSource)> {
+        if let Some(mib) = given {
+            return Some((mib, LimitSource::Given));
+        }
+        if let Some(mib) = self.session.number("cgroup_limit_mib") {
+            return Some((mib, LimitSource::CgroupLine));
+        }
+        self.session.container_limit_mib.as_ref().map(|(mib, _)| (*mib, LimitSource::Log))
+    }
+
+    /// How the log ends, when this is its last session.
+    pub fn ending(&self) -> Option<&'t Ending> {
+        if self.is_last { self.timeline.ending.as_ref() } else { None }
+    }
+
+    /// RAM that ComfyUI saw, in MiB.
+    pub fn ram_mib(&self) -> Option<f64> {
+        self.session.number("total_ram_mib").filter(|mib| *mib > 0.0)
+    }
+
+    /// The card's memory in MiB. DirectML's 1024 is a placeholder and no fact.
+    pub fn vram_mib(&self) -> Option<f64> {
+        let placeholder = self.gpu == Gpu::DirectMl;
+        self.session.number("total_vram_mib").filter(|mib| *mib > 0.0 && !placeholder)
+    }
+
+    /// The flag stands on the command line that the log shows.
+    pub fn uses(&self, flag: &str) -> bool {
+        let (name, value) = flag.split_once(' ').map_or((flag, None), |(name, value)| (name, Some(value)));
+        match (self.session.flag(name), value) {
+            (Some(seen), Some(value)) => seen.values.iter().any(|known| known == value),
+            (Some(_), None) => true,
+            (None, _) => false,
+        }
+    }
+
+    /// Every version that this log can be from has the flag.
+    pub fn has_flag(&self, flag: &FlagDef) -> bool {
+        let since_ok = match flag.since {
+            Since::BeforeNumbers => true,
+            Since::At(since) => self.span.at_least(since),
+            Since::Unknown => false,
+        };
+        let until_ok = match flag.until {
+            None => true,
+            Some(until) => self.span.exact.map_or_else(
+                || self.span.before.is_some_and(|before| before <= Version::new(until.major, until.minor, until.patch + 1)),
+                |exact| exact <= until,
+            ),
+        };
+        since_ok && until_ok
+    }
+
+    /// A fact equals a pack's constant.
+    pub fn fact_is(&self, name: &str, constant: &Constant) -> Option<bool> {
+        let session = self.session;
+        Some(match constant {
+            Constant::Bool(value) => {
+                let known = if name == "dynamic_vram" { self.dynamic_vram } else { session.flag_fact(name) };
+                known? == *value
+            }
+            Constant::Number(value) => session.number(name)? == *value,
+            Constant::Text(value) => session.text(name)?.eq_ignore_ascii_case(value),
+        })
+    }
+
+    /// Custom nodes were off: `--disable-all-custom-nodes` without a whitelist.
+    pub fn nodes_off(&self) -> bool {
+        self.session.nodes_disabled.is_some() && self.session.nodes_skipped.is_empty()
+            || self.uses("--disable-all-custom-nodes") && !self.uses("--whitelist-custom-nodes")
+    }
+
+    /// Folders that are not ComfyUI's own.
+    pub fn packs_loaded(&self) -> impl Iterator<Item = &'t crate::timeline::NodeFolder> {
+        self.session.nodes.iter().filter(|node| !node.failed && !is_comfyui_own(&node.dir))
+    }
+
+    /// The node pack is in the import table.
+    pub fn has_node(&self, dirs: &[String]) -> bool {
+        self.session.nodes.iter().any(|node| dirs.iter().any(|dir| same_dir(dir, &node.dir)))
+    }
+
+    /// Something shows that this ran in a container.
+    pub fn in_container(&self) -> Option<&'t Evidence> {
+        self.session.container_hints.first()
+    }
+
+    /// MiB of all model weights that the load lines name.
+    pub fn loaded_mib(&self) -> f64 {
+        let loads: f64 = self.session.loads.values().filter_map(|load| load.last_mib).sum();
+        let staged: f64 = self.session.dynamic.values().map(|dynamic| dynamic.staged_mib).sum();
+        loads + staged
+    }
+}
+
+/// Node folders that ship with ComfyUI.
+pub fn is_comfyui_own(dir: &str) -> bool {
+    dir == "websocket_image_save.py"
+}
+
+/// Folder names are compared without case; `-` and `_` are the same, and a version behind `@` is left out.
+pub fn same_dir(a: &str, b: &str) -> bool {
+    let normal = |dir: &str| {
+        dir.split('@').next().unwrap_or(dir).trim_end_matches(".disabled").to_lowercase().replace('_', "-")
+    };
+    normal(a) == normal(b)
+}
+
+fn os_of(session: &Session) -> Os {
+    if let Some(os) = session.text("os") {
+        let os = os.to_lowercase();
+        if os.starts_with("win") || os == "nt" {
+            return Os::Windows;
+        }
+        if os.contains("microsoft") || os.contains("wsl") {
+            return Os::Wsl;
+        }
+        if os.starts_with("darwin") || os.contains("macos") {
+            return Os::MacOs;
+        }
+        if os.starts_with("linux") {
+            return Os::Linux;
+        }
+    }
+    if session.fact("mac_version").is_some() || session.text("device").is_some_and(|device| device == "mps") {
+        return Os::MacOs;
+    }
+    match session.text("python_version") {
+        Some(python) if python.contains("MSC v.") => return Os::Windows,
+        Some(python) if python.contains("Clang") && !python.contains("GCC") && session.text("os") == Some("posix") => {
+            return Os::MacOs;
+        }
+        Some(python) if python.contains("GCC") => return Os::Linux,
+        _ => {}
+    }
+    let windows_path = |text: &str| {
+        let bytes = text.as_bytes();
+        bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/'))
+    };
+    let paths = ["install_path", "python_path", "user_dir", "log_path"].iter().filter_map(|name| session.text(name));
+    let files = session.nodes.iter().map(|node| node.path.as_str());
+    for text in paths.chain(files) {
+        if windows_path(text) {
+            return Os::Windows;
+        }
+        if text.starts_with('/') {
+            return Os::Linux;
+        }
+    }
+    match session.text("launcher") {
+        Some(launcher) if launcher.contains(".exe") || launcher.contains('\\') => Os::Windows,
+        _ => Os::Unknown,
+    }
+}
+
+fn gpu_of(session: &Session) -> Gpu {
+    if let Some(device) = session.text("device") {
+        let device = device.to_lowercase();
+        if device == "cpu" || device.starts_with("cpu ") {
+            return Gpu::Cpu;
+        }
+        if device.contains("nvidia") || device.contains("geforce") || device.contains("tesla") || device.contains("quadro") {
+            return Gpu::Nvidia;
+        }
+        if device.contains("amd") || device.contains("radeon") {
+            return Gpu::Amd;
+        }
+        if device.starts_with("xpu") || device.contains("intel") {
+            return Gpu::Intel;
+        }
+        if device.starts_with("mps") {
+            return Gpu::Apple;
+        }
+        if device.contains("privateuseone") || device.contains("directml") {
+            return Gpu::DirectMl;
+        }
+    }
+    match session.text("pytorch_version") {
+        Some(torch) if torch.contains("+cu") => Gpu::Nvidia,
+        Some(torch) if torch.contains("rocm") => Gpu::Amd,
+        Some(torch) if torch.contains("xpu") => Gpu::Intel,
+        _ => Gpu::Unknown,
+    }
+}
+
+fn version_of(timeline: &Timeline, session: &Session, words: &Words<'_>) -> (VersionSpan, VersionReport) {
+    let wording = timeline.wording;
+    let mut report = VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() };
+    let printed = session.fact("comfyui_version");
+    let number = printed.and_then(|fact| fact.value.as_text()).and_then(Version::parse);
+    let span = match (number, printed) {
+        (Some(version), Some(fact)) => {
+            report.evidence.push(super::draft::evidence(&fact.at, None));
+            let text = fact.value.as_text().unwrap_or_default();
+            let newer_text = wording.from.filter(|from| *from > version);
+            let after_commits = text.contains("-g") || session.fact("git_describe").is_some_and(|git| git.value.as_text().is_some_and(|git| git.contains("-g")));
+            if after_commits || newer_text.is_some() {
+                report.basis = "checkout".to_owned();
+                if let (Some(_), Some(at)) = (newer_text, &timeline.wording_from) {
+                    report.evidence.push(super::draft::evidence(at, None));
+                }
+                let reached = newer_text.unwrap_or(version).max(version);
+                let next = words.packs.releases.iter().map(|release| release.version).find(|release| *release > reached);
+                VersionSpan { from: Some(version), before: next, exact: None }
+            } else {
+                report.basis = if fact.weak { "report" } else { "printed" }.to_owned();
+                VersionSpan::exactly(version)
+            }
+        }
+        _ => {
+            if !wording.is_unknown() {
+                report.basis = "wording".to_owned();
+            }
+            for at in [&timeline.wording_from, &timeline.wording_until].into_iter().flatten() {
+                report.evidence.push(super::draft::evidence(at, None));
+            }
+            match (wording.from, wording.before) {
+                // Texts of two times in one log: a fork, or two logs pasted together.
+                (Some(from), Some(before)) if from >= before => VersionSpan { from: None, before: None, exact: None },
+                _ => wording,
+            }
+        }
+    };
+    report.exact = span.exact.map(|version| version.to_string());
+    report.from = span.from.map(|version| version.to_string());
+    report.before = span.before.map(|version| version.to_string());
+    (span, report)
+}

@@ -1,0 +1,96 @@
+//! What can be wrong with a call of the program, in words for the person who typed it.
+//!
+//! Faults of a log are in `input`, faults of a rule pack in `rule`; both are shown the same way.
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use thiserror::Error;
+
+/// A call that cannot be answered.
+#[derive(Debug, Error, Diagnostic)]
+pub enum UsageError {
+    /// No argument, and nothing is piped in.
+    #[error("no log to read")]
+    #[diagnostic(
+        code(comfy_triage::usage::no_log),
+        help(
+            "name a log:      comfy-triage comfyui.log\nor pipe one in:  docker logs comfy 2>&1 | comfy-triage\n`comfy-triage --help` shows all options"
+        )
+    )]
+    NoLog,
+    /// The first argument is no file, and nearly a command.
+    #[error("there is no file and no command `{given}`")]
+    #[diagnostic(
+        code(comfy_triage::usage::mistyped_command),
+        help("did you mean the command `comfy-triage {near}`? A log of this name does not exist here")
+    )]
+    MistypedCommand { given: String, near: String },
+    /// A quoted pattern that fits no file.
+    #[error("no file fits `{pattern}`")]
+    #[diagnostic(
+        code(comfy_triage::usage::no_match),
+        help("check the folder; `**` stands for any folders, as in 'logs/**/*.log'")
+    )]
+    NoMatch { pattern: String },
+    /// A size that cannot be read.
+    #[error("`{given}` is not a memory limit")]
+    #[diagnostic(
+        code(comfy_triage::usage::memory_limit),
+        help("write a number with its unit: 16GiB, 24g, 90 GB, or plain bytes; G and GB are 1024 MB here, as Docker counts")
+    )]
+    MemoryLimit { given: String },
+    /// A limit in which nothing could run: most likely the unit is missing.
+    #[error("a memory limit of `{given}` is {bytes} bytes, too little for any program")]
+    #[diagnostic(code(comfy_triage::usage::memory_limit_small), help("a number without a unit is bytes: write {given}GiB if you meant that"))]
+    MemoryLimitSmall { given: String, bytes: u64 },
+    /// `--fail-on` with something that is no verdict.
+    #[error("`{given}` is not a verdict")]
+    #[diagnostic(code(comfy_triage::usage::unknown_verdict))]
+    UnknownVerdict {
+        given: String,
+        #[help]
+        near: String,
+    },
+    /// `explain` or `rules show` with an unknown id.
+    #[error("there is no rule, verdict, flag, known bug or node pack `{given}`")]
+    #[diagnostic(code(comfy_triage::usage::unknown_id))]
+    UnknownId {
+        given: String,
+        #[help]
+        near: String,
+    },
+    /// `--area` with an unknown area.
+    #[error("no rule is in the area `{given}`")]
+    #[diagnostic(code(comfy_triage::usage::unknown_area))]
+    UnknownArea {
+        given: String,
+        #[help]
+        near: String,
+    },
+    /// `--comfyui` with something that is no version.
+    #[error("`{given}` is not a version of ComfyUI")]
+    #[diagnostic(code(comfy_triage::usage::version), help("write it as 0.3.68"))]
+    Version { given: String },
+    /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
+    #[error("`{option}` is not used by this version: the answer comes from the log alone")]
+    #[diagnostic(code(comfy_triage::usage::not_used), severity(Warning))]
+    NotUsed { option: &'static str },
+    /// Side evidence that cannot be read.
+    #[error("the {what} `{path}` cannot be read")]
+    #[diagnostic(code(comfy_triage::usage::side_evidence), help("check the path; leave the option out to go without it"))]
+    SideEvidence {
+        what: &'static str,
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// A fault as it is shown on the console, at most `width` columns wide.
+pub fn shown(fault: &dyn Diagnostic, width: usize) -> String {
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode()).with_links(false).with_width(width);
+    let mut out = String::new();
+    match handler.render_report(&mut out, fault) {
+        Ok(()) => out,
+        Err(_) => format!("{fault}\n"),
+    }
+}

@@ -1,0 +1,46 @@
+//! The last line of a Python traceback: `package.TypeName: message`.
+
+/// Endings of Python's exception types, by its naming convention.
+const ENDINGS: [&[u8]; 6] = [b"Error", b"Exception", b"Interrupt", b"Exit", b"Warning", b"Panic"];
+
+/// Splits `text` into type and message when it looks like an exception's line. The message may be empty.
+pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    if !text.first()?.is_ascii_alphabetic() && text.first() != Some(&b'_') {
+        return None;
+    }
+    let len = text
+        .iter()
+        .take(96)
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+        .count();
+    let (kind, rest) = text.split_at_checked(len)?;
+    if !ENDINGS.iter().any(|ending| kind.ends_with(ending)) {
+        return None;
+    }
+    if rest.is_empty() {
+        return Some((kind, rest));
+    }
+    let message = rest.strip_prefix(b":")?;
+    if message.first().is_some_and(|byte| *byte != b' ') {
+        return None;
+    }
+    Some((kind, message.trim_ascii()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_s_exception_lines() {
+        assert_eq!(
+            split_exception(b"torch.OutOfMemoryError: Allocation on device"),
+            Some((&b"torch.OutOfMemoryError"[..], &b"Allocation on device"[..]))
+        );
+        assert_eq!(split_exception(b"KeyError: 'scale'"), Some((&b"KeyError"[..], &b"'scale'"[..])));
+        assert_eq!(split_exception(b"MemoryError"), Some((&b"MemoryError"[..], &b""[..])));
+        assert_eq!(split_exception(b"Requested to load Flux"), None);
+        assert_eq!(split_exception(b"C:\\x\\y.py"), None);
+        assert_eq!(split_exception(b"Error loading: x"), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! A recognised line becomes a typed, located event.
+//!
+//! Events borrow from the reader's buffer; whoever keeps something copies it, cut to a sane length.
+//! Nothing is concluded here.
+
+mod command_line;
+mod exception;
+mod oom;
+mod recognise;
+mod size;
+
+use std::borrow::Cow;
+
+pub use command_line::{flags_of, looks_like_launch};
+pub use exception::split_exception;
+pub use recognise::{Recogniser, Tally};
+pub use size::{GIB, MIB, capture_bytes, parse_size};
+
+use crate::input::{Bar, Level, Place};
+use crate::rule::Rule;
+
+/// Where an event stands, with the text and the rule that recognised it.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    pub place: Place,
+    /// The text that was recognised, without prefixes.
+    pub text: &'a [u8],
+    /// Rule id, or the name of the program's own mechanism (`command-line`, `traceback`).
+    pub rule: &'a str,
+    pub stamp: Option<&'a [u8]>,
+    pub level: Option<Level>,
+    /// The line is the end of the input and may be cut.
+    pub cut: bool,
+    /// The text stood at the end of a progress bar.
+    pub glued: bool,
+}
+
+impl<'a> At<'a> {
+    /// The text as Unicode.
+    pub fn text(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.text)
+    }
+}
+
+/// Value of a fact as a line states it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FactValue<'a> {
+    Text(Cow<'a, str>),
+    Number(f64),
+    Bool(bool),
+}
+
+/// The numbers of an allocator's message, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+pub struct OomNumbers {
+    pub requested: Option<f64>,
+    pub capacity: Option<f64>,
+    pub free: Option<f64>,
+    /// "this process has … in use", PyTorch and everything else together.
+    pub process: Option<f64>,
+    /// Sum of the other processes.
+    pub others: Option<f64>,
+    pub allocated: Option<f64>,
+    pub reserved_unallocated: Option<f64>,
+    pub reserved_total: Option<f64>,
+    pub limit: Option<f64>,
+    pub graph_pools: Option<f64>,
+    /// MPS: memory of the Metal driver outside PyTorch's pool.
+    pub other_allocations: Option<f64>,
+}
+
+/// What a line says.
+#[derive(Debug, Clone)]
+pub enum What<'a> {
+    Fact { name: &'a str, value: FactValue<'a>, weak: bool },
+    Launch { args: Cow<'a, str> },
+    ServerStart,
+    ServerReady,
+    PromptGot,
+    PromptExecuted { seconds: f64 },
+    PromptInvalid,
+    PromptDetail,
+    PromptInterrupted,
+    LoadRequested { class: Cow<'a, str> },
+    LoadComplete { class: Option<Cow<'a, str>>, loaded: Option<f64>, usable: Option<f64> },
+    LoadPartial { class: Option<Cow<'a, str>>, loaded: Option<f64>, usable: Option<f64>, offloaded: Option<f64>, buffer: Option<f64> },
+    LoadDynamic { class: Cow<'a, str>, staged: f64 },
+    LoadOld,
+    Loader,
+    Unload { count: u64 },
+    UnloadPartial { freed: Option<f64> },
+    UnloadDetail,
+    LeakPotential { class: Cow<'a, str> },
+    LeakWarning { class: Cow<'a, str> },
+    /// `!!! Exception during processing !!!`; the message follows as events of its own.
+    Exception { message: Cow<'a, str> },
+    TracebackStart,
+    TracebackFrame { file: Cow<'a, str>, line: u64, function: Cow<'a, str> },
+    /// Last line of a traceback, or such a line without one.
+    ExceptionLine { kind: Cow<'a, str>, message: Cow<'a, str> },
+    Oom { kind: Cow<'a, str>, numbers: OomNumbers, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
+    OomField { numbers: OomNumbers, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
+    OomUnload,
+    OomTip,
+    OomSummary,
+    TiledRetry,
+    AttentionRetry,
+    HostOom { kind: Cow<'a, str>, requested: Option<f64> },
+    KernelOom { constraint: Cow<'a, str> },
+    KernelKill { pid: u64, name: Cow<'a, str>, anon_rss: Option<f64>, cgroup: bool },
+    Kill,
+    OomDaemon,
+    Exit { code: i64 },
+    Crash,
+    Stop,
+    Pause,
+    ContainerHint,
+    ContainerLimit { bytes: f64 },
+    OomKilledFlag { value: bool },
+    ImportRow { seconds: f64, path: Cow<'a, str>, failed: bool },
+    ImportFailed { path: Cow<'a, str>, reason: Cow<'a, str> },
+    NodesDisabled,
+    NodeSkipped { name: Cow<'a, str> },
+    PinError,
+    Aimdo { level: Cow<'a, str>, message: Cow<'a, str> },
+    CacheEvict { active: bool, full: bool },
+    PinEvict { freed: Option<f64> },
+    DetailLoad { class: Cow<'a, str>, ram: Option<f64>, vram: Option<f64> },
+    DeviceClone { class: Cow<'a, str>, device: Cow<'a, str> },
+    ReportField { name: &'a str, value: Cow<'a, str> },
+    ReportStart,
+    ReportSection { section: Cow<'a, str> },
+    Bar(Bar),
+    Notice,
+    ErrorNotice,
+    Noise,
+    /// A line no rule knows. Only handed on where a fold wants it (ends, continuations).
+    Unknown,
+}
+
+/// An event: what, and where.
+#[derive(Debug, Clone)]
+pub struct Event<'a> {
+    pub at: At<'a>,
+    pub what: What<'a>,
+    /// The rule, when a pack's rule recognised the line.
+    pub rule: Option<&'a Rule>,
+    /// Blanks before the text; frames of a traceback are indented, its last line is not.
+    pub indent: u32,
+    /// A level tag stood before the text.
+    pub tagged: bool,
+    /// The event was found inside another one's message.
+    pub nested: bool,
+}
+
+/// Receives events in the order of the log.
+pub trait EventSink {
+    fn event(&mut self, event: &Event<'_>);
+}

@@ -1,0 +1,85 @@
+//! What can go wrong before a single line was read, in words for the person who gave the file.
+//!
+//! Errors half-way through are not here: what was read by then is kept, and `Intake` says that the rest is missing.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// Why nothing could be read.
+#[derive(Debug, Error, Diagnostic)]
+pub enum InputError {
+    /// There is no such file.
+    #[error("there is no file `{name}`")]
+    #[diagnostic(
+        code(comfy_triage::input::not_found),
+        help("check the path; put it in quotes when it holds blanks, and use `-` to read from a pipe")
+    )]
+    NotFound { name: String },
+    /// The path is a folder.
+    #[error("`{name}` is a folder, not a log file")]
+    #[diagnostic(
+        code(comfy_triage::input::is_directory),
+        help("give the log file itself, for example `user/comfyui.log` in the ComfyUI folder")
+    )]
+    IsDirectory { name: String },
+    /// The system refuses to open the file.
+    #[error("you may not read `{name}`")]
+    #[diagnostic(
+        code(comfy_triage::input::permission_denied),
+        help("copy the log to a place that you may read, or change the permissions of the file")
+    )]
+    PermissionDenied { name: String },
+    /// The file could not be opened for another reason.
+    #[error("`{name}` cannot be opened")]
+    #[diagnostic(
+        code(comfy_triage::input::cannot_open),
+        help("see the cause; copy the file to a local disk and try again if it stays so")
+    )]
+    CannotOpen {
+        name: String,
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is not a single byte.
+    #[error("`{name}` is empty")]
+    #[diagnostic(
+        code(comfy_triage::input::empty),
+        help("ComfyUI logs to stderr: redirect it too, as in `python main.py > comfy.log 2>&1`")
+    )]
+    Empty { name: String },
+    /// Reading failed at once.
+    #[error("`{name}` cannot be read")]
+    #[diagnostic(
+        code(comfy_triage::input::cannot_read),
+        help("see the cause; copy the file to a local disk and try again if it stays so")
+    )]
+    CannotRead {
+        name: String,
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file looks packed, but nothing of it can be unpacked.
+    #[error("`{name}` looks like {format} data, but cannot be unpacked")]
+    #[diagnostic(
+        code(comfy_triage::input::corrupt),
+        help("the file may be cut or damaged: copy it again, or unpack it yourself and give the plain text")
+    )]
+    Corrupt {
+        name: String,
+        format: &'static str,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl InputError {
+    /// The error for a file that could not be opened.
+    pub(crate) fn opening(name: String, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Self::NotFound { name },
+            std::io::ErrorKind::IsADirectory => Self::IsDirectory { name },
+            std::io::ErrorKind::PermissionDenied => Self::PermissionDenied { name },
+            _ => Self::CannotOpen { name, source },
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! comfy-triage on the command line. The only place that knows the console; everything else returns or writes
+//! into what it is given.
+
+use std::io::{BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+use anstream::AutoStream;
+use clap::Parser;
+use comfy_triage::cli::Cli;
+use comfy_triage::command::{Console, Surroundings, run};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help goes to stdout, errors to stderr; a closed pipe is no reason to complain.
+            let _ = usage.print();
+            return status(usage.exit_code());
+        }
+    };
+    let choice = cli.color.choice();
+    let around = Surroundings::of_process();
+    let mut out = BufWriter::new(AutoStream::new(std::io::stdout().lock(), choice));
+    let mut err = AutoStream::new(std::io::stderr().lock(), choice);
+    match run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }) {
+        Ok(exit) => ExitCode::from(exit.status()),
+        // The reader had enough (`| head`): that is no failure of ours.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(err, "comfy-triage: cannot write: {error}");
+            status(2)
+        }
+    }
+}
+
+fn status(code: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(code).unwrap_or(2))
+}

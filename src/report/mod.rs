@@ -1,0 +1,47 @@
+//! A report becomes text for a terminal, Markdown, or JSON.
+//!
+//! All formats are views of the same value and add no facts. Nothing here prints: the caller says where to write.
+
+mod brief;
+mod full;
+mod history;
+mod json;
+mod label;
+mod layout;
+mod markdown;
+mod outline;
+mod palette;
+mod printer;
+mod session;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use json::{json, ndjson, schema};
+pub use markdown::markdown;
+pub use palette::Palette;
+pub use printer::{Format, Printer};
+pub use text::{quiet, text};
+
+pub(crate) use label::Labels;
+pub(crate) use outline::{Block, Item, Quote};
+pub(crate) use text::blocks;
+
+/// How much to show, how wide, and in which colours.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Everything, instead of one screen.
+    pub verbose: bool,
+    /// One line per log.
+    pub quiet: bool,
+    pub palette: Palette,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        Self { width: 100, verbose: false, quiet: false, palette: Palette::PLAIN }
+    }
+}

@@ -1,0 +1,546 @@
+//! Rule packs as they are written: one struct per table of `docs/rule-format.md`.
+//!
+//! Only shapes and field names; meaning and checks are elsewhere. Unknown fields are errors, so that
+//! a misspelt one is never silently ignored.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::kind::EventKind;
+use super::version::{Since, Version};
+
+/// A text in both languages of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prose {
+    pub en: String,
+    #[serde(default)]
+    pub zh: String,
+}
+
+impl Prose {
+    /// The text in `language`, English where the Chinese is missing.
+    pub fn in_language(&self, zh: bool) -> &str {
+        if zh && !self.zh.is_empty() { &self.zh } else { &self.en }
+    }
+}
+
+/// A constant that follows from a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Constant {
+    Bool(bool),
+    Number(f64),
+    Text(String),
+}
+
+/// How a line of a start behaves when it is seen again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Stands once per start: a second one is a restart.
+    Strong,
+    /// May be repeated in one start.
+    Weak,
+}
+
+/// `pack.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackHead {
+    pub id: String,
+    pub version: String,
+    /// Format of the files; a pack of a newer format is refused.
+    pub format: u32,
+    #[serde(default)]
+    pub title: Prose,
+    /// ComfyUI versions it was held against.
+    #[serde(default)]
+    pub verified_from: Option<Version>,
+    #[serde(default)]
+    pub verified_to: Option<Version>,
+    #[serde(default)]
+    pub date: String,
+}
+
+/// `[[message]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageDef {
+    pub id: String,
+    pub area: String,
+    pub event: EventKind,
+    pub text: String,
+    #[serde(default)]
+    pub since: Since,
+    #[serde(default)]
+    pub until: Option<String>,
+    #[serde(default)]
+    pub level: Option<String>,
+    #[serde(default)]
+    pub source: String,
+    #[serde(default)]
+    pub means: Prose,
+    #[serde(default, rename = "match")]
+    pub matches: Vec<String>,
+    #[serde(default)]
+    pub silent: Vec<String>,
+    #[serde(default)]
+    pub set: BTreeMap<String, Constant>,
+    #[serde(default)]
+    pub mark: Option<Mark>,
+    #[serde(default)]
+    pub open: bool,
+    #[serde(default)]
+    pub shadows: Vec<String>,
+    #[serde(default)]
+    pub regex: bool,
+    #[serde(default)]
+    pub anchor: String,
+    #[serde(default)]
+    pub types: BTreeMap<String, String>,
+    #[serde(default)]
+    pub noise: bool,
+}
+
+/// `[[oom_phrase]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OomPhraseDef {
+    pub id: String,
+    pub text: String,
+    /// The phrase may stand several times; the numbers are added (`Process … has …`).
+    #[serde(default)]
+    pub sum: bool,
+}
+
+/// Machine-readable conditions of a bug.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BugWhen {
+    #[serde(default)]
+    pub os: Vec<String>,
+    #[serde(default)]
+    pub gpu: Vec<String>,
+    #[serde(default)]
+    pub flags: Vec<String>,
+    #[serde(default)]
+    pub not_flags: Vec<String>,
+    #[serde(default)]
+    pub facts: BTreeMap<String, Constant>,
+    #[serde(default)]
+    pub torch_from: Option<Version>,
+    #[serde(default)]
+    pub torch_before: Option<Version>,
+    #[serde(default)]
+    pub swap: Option<String>,
+    #[serde(default)]
+    pub gpus_at_least: Option<u32>,
+    #[serde(default)]
+    pub nodes: Vec<String>,
+    #[serde(default)]
+    pub classes: Vec<String>,
+}
+
+/// `[[bug]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BugDef {
+    pub id: String,
+    #[serde(default)]
+    pub title: Prose,
+    #[serde(default)]
+    pub since: Option<Version>,
+    #[serde(default)]
+    pub until: Option<Version>,
+    #[serde(default)]
+    pub fixed_in: Option<Version>,
+    #[serde(default)]
+    pub confidence: String,
+    #[serde(default)]
+    pub decides: bool,
+    #[serde(default)]
+    pub signature: Vec<String>,
+    /// All of these must be seen in one prompt.
+    #[serde(default)]
+    pub signature_all: Vec<String>,
+    #[serde(default)]
+    pub context: Vec<String>,
+    #[serde(default)]
+    pub structure: Vec<String>,
+    #[serde(default)]
+    pub when: BugWhen,
+    #[serde(default)]
+    pub workaround: Prose,
+    #[serde(default)]
+    pub workaround_flags: Vec<String>,
+    #[serde(default)]
+    pub said: Prose,
+    #[serde(default)]
+    pub needs: Prose,
+    #[serde(default)]
+    pub links: Vec<String>,
+    #[serde(default)]
+    pub state: String,
+    #[serde(default)]
+    pub checked: String,
+}
+
+/// `[[node]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeDef {
+    pub id: String,
+    #[serde(default)]
+    pub dirs: Vec<String>,
+    pub name: String,
+    #[serde(default)]
+    pub repository: String,
+    #[serde(default)]
+    pub fault: String,
+    pub verdict: String,
+    #[serde(default)]
+    pub signature: Vec<String>,
+    #[serde(default)]
+    pub affected: String,
+    #[serde(default)]
+    pub fixed_in: String,
+    #[serde(default)]
+    pub advice: Prose,
+    #[serde(default)]
+    pub confidence: String,
+    #[serde(default)]
+    pub links: Vec<String>,
+    #[serde(default)]
+    pub checked: String,
+}
+
+/// A command-line flag of ComfyUI. `[[flag]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlagDef {
+    pub name: String,
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    #[serde(default)]
+    pub since: Since,
+    /// With an unknown `since`: this version did not have it yet.
+    #[serde(default)]
+    pub since_after: Option<Version>,
+    #[serde(default)]
+    pub until: Option<Version>,
+    #[serde(default)]
+    pub takes: String,
+    #[serde(default)]
+    pub metavar: String,
+    #[serde(default)]
+    pub group: String,
+    #[serde(default)]
+    pub source: String,
+    /// It can change memory use.
+    #[serde(default)]
+    pub memory: bool,
+    #[serde(default)]
+    pub effect: Prose,
+    #[serde(default)]
+    pub default: Prose,
+    #[serde(default)]
+    pub note: Prose,
+    /// Asks for models to stay: `vram` or `ram`.
+    #[serde(default)]
+    pub residency: Option<String>,
+    /// Facts or flags without which it is idle.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// Facts or flags with which it is idle.
+    #[serde(default)]
+    pub no_effect_with: Vec<String>,
+    #[serde(default)]
+    pub no_effect_since: Option<Version>,
+    #[serde(default)]
+    pub turns_off: Vec<String>,
+    #[serde(default)]
+    pub turns_off_since: Option<Version>,
+    #[serde(default)]
+    pub turns_on: Vec<String>,
+    #[serde(default)]
+    pub conflicts: Vec<String>,
+    #[serde(default)]
+    pub overridden_by: Vec<String>,
+    #[serde(default)]
+    pub overridden_since: Option<Version>,
+    #[serde(default)]
+    pub implies: Vec<String>,
+    #[serde(default)]
+    pub implies_since: Option<Version>,
+    #[serde(default)]
+    pub versions: Vec<FlagVersion>,
+    /// Facts that follow for a log started with it.
+    #[serde(default)]
+    pub facts: BTreeMap<String, Constant>,
+}
+
+/// What a flag did in a range of versions.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlagVersion {
+    #[serde(default)]
+    pub since: Since,
+    #[serde(default)]
+    pub until: Option<Version>,
+    #[serde(default)]
+    pub effect: Prose,
+}
+
+/// A release of ComfyUI. `[[release]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseDef {
+    pub version: Version,
+    #[serde(default)]
+    pub date: String,
+    #[serde(default)]
+    pub date_from: String,
+    #[serde(default)]
+    pub date_until: String,
+    #[serde(default)]
+    pub released: String,
+    #[serde(default)]
+    pub known_from: String,
+    #[serde(default)]
+    pub certain: Option<bool>,
+    #[serde(default)]
+    pub note: Prose,
+}
+
+/// One term of a formula; exactly one field is set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Term {
+    /// Part of RAM.
+    #[serde(default)]
+    pub share: Option<f64>,
+    #[serde(default)]
+    pub gib: Option<f64>,
+    #[serde(default)]
+    pub mib: Option<f64>,
+    #[serde(default)]
+    pub ram_minus_gib: Option<f64>,
+    #[serde(default)]
+    pub ram_plus_swap_minus_gib: Option<f64>,
+}
+
+/// A default or formula of a range of versions. `[[default]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DefaultDef {
+    pub id: String,
+    pub what: String,
+    /// `windows`, `linux` (every other system) or `any`.
+    #[serde(default)]
+    pub os: String,
+    #[serde(default)]
+    pub since: Since,
+    #[serde(default)]
+    pub since_after: Option<Version>,
+    #[serde(default)]
+    pub until: Option<String>,
+    #[serde(default)]
+    pub value: Option<Constant>,
+    /// Result = max(`at_least`, min of the `terms`), kept within `clamp_gib`.
+    #[serde(default)]
+    pub terms: Vec<Term>,
+    #[serde(default)]
+    pub at_least: Option<Term>,
+    #[serde(default)]
+    pub clamp_gib: Option<(f64, f64)>,
+    #[serde(default)]
+    pub gpu: Vec<String>,
+    #[serde(default)]
+    pub wsl: Option<bool>,
+    #[serde(default)]
+    pub opt_in: Vec<String>,
+    #[serde(default)]
+    pub off_with: Vec<String>,
+    #[serde(default)]
+    pub off_with_facts: Vec<String>,
+    #[serde(default)]
+    pub torch_from: Option<Version>,
+    #[serde(default)]
+    pub rocm_from: Option<Version>,
+    #[serde(default)]
+    pub cuda_from: Option<Version>,
+    #[serde(default)]
+    pub vram_above_mib: Option<f64>,
+    #[serde(default)]
+    pub vram_at_most_mib: Option<f64>,
+    #[serde(default)]
+    pub swap: Option<String>,
+    #[serde(default)]
+    pub source: String,
+}
+
+/// Native packages that a version needs. `[[aimdo]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AimdoDef {
+    /// From this version on, until the next row.
+    pub comfyui: Version,
+    #[serde(default)]
+    pub required: Option<Version>,
+    #[serde(default)]
+    pub exact: bool,
+    #[serde(default)]
+    pub kitchen: Option<Version>,
+    #[serde(default)]
+    pub kitchen_exact: bool,
+    #[serde(default)]
+    pub certain: bool,
+    #[serde(default)]
+    pub source: String,
+}
+
+impl AimdoDef {
+    pub(crate) fn key(&self) -> String {
+        self.comfyui.to_string()
+    }
+}
+
+/// What kind of thing a model class is. `[[class]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassDef {
+    #[serde(default)]
+    pub name: Option<String>,
+    /// With `*` at the start, the end, or both.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    pub kind: String,
+    /// ComfyUI's own class.
+    #[serde(default)]
+    pub core: bool,
+    /// Node packs have classes of the same name.
+    #[serde(default)]
+    pub shared: bool,
+    #[serde(default)]
+    pub label: Prose,
+}
+
+impl ClassDef {
+    pub(crate) fn key(&self) -> String {
+        self.name.clone().or_else(|| self.pattern.clone()).unwrap_or_default()
+    }
+}
+
+/// What a verdict means. `[[verdict]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictDef {
+    pub id: String,
+    #[serde(default)]
+    pub name: Prose,
+    /// A paragraph: what it means.
+    #[serde(default)]
+    pub says: Prose,
+    #[serde(default)]
+    pub supports: Prose,
+    #[serde(default)]
+    pub contradicts: Prose,
+    #[serde(default)]
+    pub to_do: Prose,
+    #[serde(default)]
+    pub not_to_do: Prose,
+    /// Something is wrong; otherwise it is a state that is meant, or no state at all.
+    #[serde(default)]
+    pub fault: bool,
+    /// Part of the packs' remedies that helps.
+    #[serde(default)]
+    pub acts_on: Vec<String>,
+}
+
+/// Something that helps. `[[remedy]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RemedyDef {
+    pub id: String,
+    /// 1 is the cheapest.
+    #[serde(default)]
+    pub order: u32,
+    pub acts_on: Vec<String>,
+    #[serde(default)]
+    pub text: Prose,
+    #[serde(default)]
+    pub cost: Prose,
+    /// Flags that the text tells to add.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Flags that the text tells to take out; one must be in use.
+    #[serde(default)]
+    pub drops: Vec<String>,
+    #[serde(default)]
+    pub when: Vec<String>,
+    #[serde(default)]
+    pub not_when: Vec<String>,
+    #[serde(default)]
+    pub not_with: Vec<String>,
+    #[serde(default)]
+    pub since: Option<Version>,
+    #[serde(default)]
+    pub until: Option<Version>,
+}
+
+/// A common step that does not help. `[[avoid]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AvoidDef {
+    pub id: String,
+    pub acts_on: Vec<String>,
+    #[serde(default)]
+    pub text: Prose,
+    #[serde(default)]
+    pub why: Prose,
+    #[serde(default)]
+    pub flags: Vec<String>,
+    #[serde(default)]
+    pub when: Vec<String>,
+    #[serde(default)]
+    pub since: Option<Version>,
+    #[serde(default)]
+    pub until: Option<Version>,
+}
+
+/// A sentence that the program says. `[[sentence]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SentenceDef {
+    pub id: String,
+    pub en: String,
+    pub zh: String,
+}
+
+/// A row of the table of precedence. `[[precedence]]`
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrecedenceDef {
+    /// 1 goes first.
+    pub rank: u32,
+    /// Condition, from the closed list that the file explains.
+    pub when: PrecedenceWhen,
+    pub verdicts: Vec<String>,
+    /// Words of `--asked` under which a verdict by design may be said.
+    #[serde(default)]
+    pub asked: BTreeMap<String, Vec<String>>,
+}
+
+/// Condition of a row of precedence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrecedenceWhen {
+    ProvenKill,
+    UnrecoveredFailure,
+    RecoveredFailure,
+    Fault,
+    ShownOrAsked,
+    Always,
+}

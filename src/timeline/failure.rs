@@ -1,0 +1,104 @@
+//! Failures: exceptions with their frames, out-of-memory records, failed RAM allocations.
+
+use serde::Serialize;
+
+use super::evidence::Evidence;
+use crate::event::OomNumbers;
+use crate::text::cut_chars;
+
+/// Where an exception was raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExceptionPlace {
+    /// While a prompt ran.
+    Prompt,
+    /// While a node pack was imported.
+    Import,
+    /// Before the server was ready, or outside prompts.
+    Start,
+}
+
+/// An exception told by the log, however many lines tell it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exception {
+    pub kind: Option<String>,
+    pub message: String,
+    /// Node class that failed, when an Error Report names it.
+    pub node: Option<String>,
+    /// Folders under `custom_nodes` in the traceback, outermost first.
+    pub dirs: Vec<String>,
+    /// The last frame lies in the last of `dirs`.
+    pub innermost_is_node: bool,
+    /// Last frames as `file:line function`.
+    pub frames: Vec<String>,
+    pub place: ExceptionPlace,
+    /// Told by an Error Report's own fields.
+    pub from_report: bool,
+    pub at: Evidence,
+    /// Evidence of the innermost frame inside a node pack.
+    pub dir_at: Option<Evidence>,
+    pub prompt: u64,
+    /// It is an out-of-memory error, told in `ooms` or `host_ooms` too.
+    pub is_oom: bool,
+}
+
+impl Exception {
+    pub(crate) fn new(at: Evidence, place: ExceptionPlace, prompt: u64) -> Self {
+        Self {
+            kind: None,
+            message: String::new(),
+            node: None,
+            dirs: Vec::new(),
+            innermost_is_node: false,
+            frames: Vec::new(),
+            place,
+            from_report: false,
+            at,
+            dir_at: None,
+            prompt,
+            is_oom: false,
+        }
+    }
+
+    pub(crate) fn set_message(&mut self, message: &str) {
+        self.message = cut_chars(message, 400);
+    }
+}
+
+/// One out-of-memory of a GPU with all its numbers, in bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OomRecord {
+    /// Spelling: `CUDA`, `HIP`, `XPU`, `MPS`, `DirectML`, `fraction`, `allocation-on-device`, `cuda-error`, `unknown`.
+    pub kind: String,
+    pub numbers: OomNumbersJson,
+    /// Sizes as they stood in the log.
+    pub sizes: Vec<(String, String)>,
+    pub node: Option<String>,
+    pub at: Evidence,
+    pub last_line: u64,
+    pub prompt: u64,
+    /// `Got an OOM, unloading all loaded models.` followed.
+    pub unloaded_all: Option<Evidence>,
+    pub from_report: bool,
+    /// MiB that the load lines said were on the card at that moment, by class.
+    pub resident_mib: Vec<(String, f64, u64)>,
+    /// Class of the last load before it.
+    pub last_load: Option<(String, u64)>,
+    /// A bar had begun and not ended.
+    pub sampling: Option<(u64, u64)>,
+    /// The prompt after it ended well.
+    pub recovered: bool,
+}
+
+/// [`OomNumbers`] as plain data.
+pub type OomNumbersJson = OomNumbers;
+
+/// A failed allocation of RAM.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HostOom {
+    /// `cpu-alloc`, `numpy`, `memory-error`, `paging-file`, `mmap`.
+    pub kind: String,
+    pub requested: Option<f64>,
+    pub at: Evidence,
+    pub prompt: u64,
+}

@@ -1,0 +1,225 @@
+//! The two leak texts, grouped into clean-up passes, and what each pass says is held.
+//!
+//! A pass writes *Potential* once and then one *WARNING* for every model still dead after the collection,
+//! so the WARNINGs of one pass are the models held right now. Hundreds of lines can tell of one model.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::evidence::Evidence;
+use crate::event::At;
+
+/// Class names kept apart; later ones are counted together.
+pub(crate) const CLASS_LIMIT: usize = 512;
+/// Points of a leak curve that are kept; when full, every second one goes.
+const CURVE_LIMIT: usize = 128;
+/// Name under which classes beyond the limit are counted.
+pub(crate) const OTHERS: &str = "(others)";
+
+/// Models of one class held at the end of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CurvePoint {
+    pub prompt: u64,
+    pub held: u64,
+    pub line: u64,
+}
+
+/// What the leak texts say of one class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Leak {
+    /// Lines of each text that named the class.
+    pub potential: u64,
+    pub warning: u64,
+    /// Models held after the first, the last and the worst pass; absent when passes cannot be told apart.
+    pub held_first: Option<u64>,
+    pub held_last: Option<u64>,
+    pub held_max: Option<u64>,
+    /// Where a clean pass showed that the models had been released.
+    pub released_at: Option<Evidence>,
+    /// Held models per prompt.
+    pub curve: Vec<CurvePoint>,
+    pub first_potential: Option<Evidence>,
+    pub first_warning: Option<Evidence>,
+    /// First and last line of the WARNINGs of the last pass that held any.
+    pub last_pass: Option<Evidence>,
+    /// Prompt in which the class was first warned of.
+    pub first_prompt: u64,
+    /// Prompts with at least one pass that held models.
+    pub prompts_held: u64,
+    /// Times the number held grew from one prompt to the next.
+    pub grew: u64,
+    curve_step: u64,
+    prompt_counted: u64,
+}
+
+impl Leak {
+    fn new(prompt: u64) -> Self {
+        Self {
+            potential: 0,
+            warning: 0,
+            held_first: None,
+            held_last: None,
+            held_max: None,
+            released_at: None,
+            curve: Vec::new(),
+            first_potential: None,
+            first_warning: None,
+            last_pass: None,
+            first_prompt: prompt,
+            prompts_held: 0,
+            grew: 0,
+            curve_step: 1,
+            prompt_counted: 0,
+        }
+    }
+
+    fn note(&mut self, point: CurvePoint) {
+        if let Some(last) = self.curve.last_mut()
+            && last.prompt == point.prompt
+        {
+            *last = point;
+            return;
+        }
+        if let Some(last) = self.curve.last()
+            && last.held < point.held
+        {
+            self.grew += 1;
+        }
+        if self.curve.len() == CURVE_LIMIT {
+            let mut index = 0;
+            self.curve.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            self.curve_step *= 2;
+        }
+        self.curve.push(point);
+    }
+}
+
+/// A pass that is still being written.
+#[derive(Debug, Clone)]
+struct Pass {
+    /// Held models by class name.
+    held: Vec<(String, u64, Evidence)>,
+}
+
+/// All leak texts of a session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeakTracker {
+    pub(crate) classes: BTreeMap<String, Leak>,
+    pub(crate) passes: u64,
+    open: Option<Pass>,
+    /// Classes held after the last pass.
+    held_now: Vec<String>,
+    passes_in_prompt: u64,
+    /// WARNINGs were seen without a pass of theirs: the INFO line is hidden.
+    pub(crate) stray_warnings: u64,
+}
+
+impl LeakTracker {
+    fn class_mut(&mut self, class: &str, prompt: u64) -> (&str, &mut Leak) {
+        let known = self.classes.contains_key(class);
+        let name = if known || self.classes.len() < CLASS_LIMIT { class } else { OTHERS };
+        let leak = self.classes.entry(name.to_owned()).or_insert_with(|| Leak::new(prompt));
+        (if name == class { "" } else { OTHERS }, leak)
+    }
+
+    /// A *Potential* line: a new pass begins.
+    pub(crate) fn potential(&mut self, class: &str, at: &At<'_>, prompt: u64) {
+        self.close(prompt);
+        self.passes += 1;
+        self.passes_in_prompt += 1;
+        let (_, leak) = self.class_mut(class, prompt);
+        leak.potential += 1;
+        leak.first_potential.get_or_insert_with(|| Evidence::of(at));
+        self.open = Some(Pass { held: Vec::new() });
+    }
+
+    /// A *WARNING* line: one more model is held.
+    pub(crate) fn warning(&mut self, class: &str, at: &At<'_>, prompt: u64) {
+        let (other, leak) = self.class_mut(class, prompt);
+        if leak.warning == 0 {
+            leak.first_prompt = prompt;
+            leak.first_warning = Some(Evidence::of(at));
+        }
+        leak.warning += 1;
+        let name = if other.is_empty() { class } else { OTHERS };
+        let Some(pass) = &mut self.open else {
+            self.stray_warnings += 1;
+            return;
+        };
+        let room = pass.held.len() < CLASS_LIMIT;
+        match pass.held.iter_mut().find(|(held, _, _)| held == name) {
+            Some((_, count, evidence)) => {
+                *count += 1;
+                evidence.last_line = Some(at.place.line);
+            }
+            None if room => pass.held.push((name.to_owned(), 1, Evidence::of(at))),
+            None => {}
+        }
+    }
+
+    /// The pass that is open ends here: what it held is entered.
+    pub(crate) fn close(&mut self, prompt: u64) {
+        let Some(pass) = self.open.take() else { return };
+        let held_before = std::mem::take(&mut self.held_now);
+        for (class, count, evidence) in pass.held {
+            let Some(leak) = self.classes.get_mut(&class) else { continue };
+            leak.held_first.get_or_insert(count);
+            leak.held_last = Some(count);
+            leak.held_max = Some(leak.held_max.unwrap_or(0).max(count));
+            leak.released_at = None;
+            let line = evidence.last_line.unwrap_or(evidence.place.line);
+            leak.last_pass = Some(evidence);
+            leak.note(CurvePoint { prompt, held: count, line });
+            if leak.prompt_counted != prompt {
+                leak.prompt_counted = prompt;
+                leak.prompts_held += 1;
+            }
+            self.held_now.push(class);
+        }
+        for class in held_before {
+            if !self.held_now.contains(&class)
+                && let Some(leak) = self.classes.get_mut(&class)
+            {
+                leak.held_last = Some(0);
+            }
+        }
+    }
+
+    /// A prompt ended. One without any pass shows that nothing was held any more.
+    pub(crate) fn prompt_ended(&mut self, at: &At<'_>, prompt: u64) {
+        self.close(prompt);
+        if self.passes_in_prompt == 0 {
+            for class in std::mem::take(&mut self.held_now) {
+                if let Some(leak) = self.classes.get_mut(&class) {
+                    leak.held_last = Some(0);
+                    leak.released_at = Some(Evidence::of(at));
+                    leak.note(CurvePoint { prompt, held: 0, line: at.place.line });
+                }
+            }
+        }
+        self.passes_in_prompt = 0;
+    }
+
+    /// The session ended: figures that cannot be told are taken back.
+    pub(crate) fn finish(&mut self, prompt: u64) {
+        self.close(prompt);
+        // A log that begins in the middle of a pass has a few strays; one whose INFO lines are hidden has little else.
+        let warnings: u64 = self.classes.values().map(|leak| leak.warning).sum();
+        let unreadable = self.stray_warnings > 0 && (self.passes == 0 || self.stray_warnings * 2 > warnings);
+        for leak in self.classes.values_mut() {
+            if unreadable && leak.warning > 0 {
+                leak.held_first = None;
+                leak.held_last = None;
+                leak.held_max = None;
+                leak.curve.clear();
+            } else if leak.warning == 0 {
+                leak.held_last = Some(0);
+                leak.held_max = Some(0);
+            }
+        }
+    }
+}

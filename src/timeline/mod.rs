@@ -1,0 +1,22 @@
+//! Events, one by one, become the story of a log: sessions, prompts, loads, leak passes, failures, the end.
+//!
+//! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
+//! counters and every list has a limit. Nothing is concluded here.
+
+mod ending;
+mod evidence;
+mod failure;
+mod fold;
+mod leak;
+mod session;
+mod signal;
+
+pub use ending::{Ending, EndingKind, InFlight};
+pub use evidence::{Counted, Evidence};
+pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
+pub use fold::{Fold, Timeline};
+pub use leak::{CurvePoint, Leak};
+pub use session::{
+    Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads,
+};
+pub use signal::{Signal, SignalTexts};

@@ -1,0 +1,274 @@
+//! The binary as people use it: exit statuses, messages, pipes, formats and languages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use assert_cmd::Command;
+
+const LOG: &str = "\
+Total VRAM 24564 MB, total RAM 65367 MB
+pytorch version: 2.8.0+cu128
+Set vram state to: NORMAL_VRAM
+Device: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync
+ComfyUI version: 0.3.68
+Starting server
+
+To see the GUI go to: http://127.0.0.1:8188
+got prompt
+Requested to load Flux
+loaded completely 9.5e+25 11350.07 True
+Prompt executed in 12.34 seconds
+got prompt
+Potential memory leak detected with model Flux, doing a full garbage collect, for maximum performance avoid circular references in the model code.
+WARNING, memory leak with model Flux. Please make sure it is not being referenced from somewhere.
+Requested to load Flux
+loaded completely 9.5e+25 11350.07 True
+Prompt executed in 11.02 seconds
+";
+
+fn triage() -> Command {
+    let mut command = Command::cargo_bin("comfy-triage").unwrap();
+    // Runs are equal everywhere, whatever the shell of the tester holds.
+    for name in ["LC_ALL", "LC_MESSAGES", "LANG", "COLUMNS", "COMFY_TRIAGE_RULES", "NO_COLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    triage().args(arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path: PathBuf = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+#[test]
+fn a_log_is_answered_and_a_verdict_alone_is_no_failure() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    let output = run(&[&log]);
+    assert_eq!(status(&output), 0, "{}", err(&output));
+    let shown = out(&output);
+    assert!(shown.lines().nth(1).unwrap().starts_with("leak-confirmed · "), "{shown}");
+    assert!(shown.contains("  15 | WARNING, memory leak with model Flux."), "{shown}");
+    assert!(!shown.contains('\x1b'), "no colours into a pipe");
+    assert_eq!(out(&run(&["triage", &log])), shown);
+}
+
+#[test]
+fn a_log_may_come_through_a_pipe() {
+    for arguments in [&[][..], &["-"], &["triage", "-"]] {
+        let output = triage().args(arguments).arg("--quiet").write_stdin(LOG).output().unwrap();
+        assert_eq!(status(&output), 0, "{}", err(&output));
+        assert!(out(&output).starts_with("leak-confirmed "), "{}", out(&output));
+    }
+}
+
+#[test]
+fn help_and_version() {
+    let help = run(&["--help"]);
+    assert_eq!(status(&help), 0);
+    for word in ["explain", "--memory-limit", "--fail-on", "Exit status", "docker logs"] {
+        assert!(out(&help).contains(word), "{word}");
+    }
+    assert_eq!(out(&run(&["--version"])), format!("comfy-triage {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn usage_errors_end_with_two() {
+    for arguments in [
+        &["--format", "yaml", "x.log"][..],
+        &["--asked", "everything", "x.log"],
+        &["--memory-limit", "plenty", "x.log"],
+        &["--memory-limit", "16", "x.log"],
+        &["--verbose", "--quiet", "x.log"],
+        &["--fail-on", "leak-confirmd", "x.log"],
+        &["--samples", "/nowhere/at/all.csv", "x.log"],
+        &["explain", "leak-warnin"],
+        &["rules", "list", "--area", "oon"],
+        &["rules", "list", "--comfyui", "newest"],
+        &["nowhere/*.log"],
+    ] {
+        let output = run(arguments);
+        assert_eq!(status(&output), 2, "{arguments:?}: {}", out(&output));
+        assert!(out(&output).is_empty() && !err(&output).is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_missing_unit_is_named() {
+    let output = run(&["--memory-limit", "16", "x.log"]);
+    assert!(err(&output).contains("16GiB"), "{}", err(&output));
+}
+
+#[test]
+fn a_mistyped_command_gets_a_hint() {
+    let output = run(&["expalin", "leak-confirmed"]);
+    assert_eq!(status(&output), 2);
+    assert!(err(&output).contains("comfy-triage explain"), "{}", err(&output));
+    let output = run(&["explain", "leak-warnin"]);
+    assert!(err(&output).contains("`leak-warning`"), "{}", err(&output));
+}
+
+#[test]
+fn unreadable_logs_are_told_and_the_others_answered() {
+    let folder = Folder::new();
+    let log = folder.file("good.log", LOG.as_bytes());
+    let empty = folder.file("empty.log", b"");
+    let missing = folder.path().join("missing.log");
+    let output = run(&[missing.to_str().unwrap(), folder.path().to_str().unwrap(), &empty, &log]);
+    assert_eq!(status(&output), 2);
+    let told = err(&output).replace('\n', " ");
+    for code in ["input::not_found", "input::is_directory", "input::empty"] {
+        assert!(told.contains(code), "{told}");
+    }
+    assert!(told.contains("missing.log") && told.contains("help"), "{told}");
+    let shown = out(&output);
+    assert!(shown.contains("leak-confirmed · "), "{shown}");
+    assert!(shown.contains("4 logs") && shown.contains("unreadable"), "{shown}");
+}
+
+#[test]
+fn binary_data_and_foreign_text_are_no_reason_to_fail() {
+    let folder = Folder::new();
+    let bytes: Vec<u8> = (0..20_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let binary = folder.file("picture.png", &bytes);
+    let foreign = folder.file("nginx.log", b"10.0.0.1 - - [30/Nov/2026] \"GET / HTTP/1.1\" 200 612\n");
+    for log in [binary, foreign] {
+        let output = run(&[&log, "--quiet"]);
+        assert_eq!(status(&output), 0, "{}", err(&output));
+        assert!(out(&output).starts_with("insufficient-evidence "), "{}", out(&output));
+    }
+}
+
+#[test]
+fn formats_hold_the_same_answer() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    let json = run(&[&log, "--format", "json"]);
+    let value: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(value["reports"][0]["verdict"]["primary"], "leak-confirmed");
+    assert_eq!(value["tool"]["name"], "comfy-triage");
+    assert_eq!(run(&[&log, "--format", "json"]).stdout, json.stdout, "the same bytes give the same report");
+    let lines = out(&run(&[&log, &log, "--format", "ndjson"]));
+    assert_eq!(lines.lines().count(), 2);
+    for line in lines.lines() {
+        let value: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(value["report"]["verdict"]["primary"], "leak-confirmed");
+    }
+    assert!(out(&run(&[&log, "--format", "markdown"])).contains("`leak-confirmed` · "));
+}
+
+#[test]
+fn the_language_follows_the_option_then_the_locale() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    assert!(out(&run(&[&log, "--lang", "zh"])).contains("下一步："));
+    let by_locale = triage().arg(&log).env("LANG", "zh_CN.UTF-8").output().unwrap();
+    assert!(out(&by_locale).contains("下一步："));
+    let overruled = triage().arg(&log).env("LANG", "zh_CN.UTF-8").env("LC_ALL", "C").output().unwrap();
+    assert!(out(&overruled).contains("Next:"));
+    let asked = triage().args([&log, "--lang", "en"]).env("LANG", "zh_CN.UTF-8").output().unwrap();
+    assert!(out(&asked).contains("Next:"));
+}
+
+#[test]
+fn fail_on_ends_with_one_for_those_verdicts_only() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    assert_eq!(status(&run(&[&log, "--fail-on", "gpu-oom,leak-confirmed"])), 1);
+    assert_eq!(status(&run(&[&log, "--fail-on", "gpu-oom"])), 0);
+    assert_eq!(status(&run(&[&log, "/nowhere.log", "--fail-on", "leak-confirmed"])), 2);
+}
+
+#[test]
+fn colours_are_only_shown_when_wanted() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    assert!(out(&run(&[&log, "--color", "always"])).contains('\x1b'));
+    assert!(!out(&run(&[&log, "--color", "never"])).contains('\x1b'));
+    let forced = triage().arg(&log).env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(out(&forced).contains('\x1b'));
+}
+
+#[test]
+fn a_closed_pipe_is_quiet() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.repeat(20).as_bytes());
+    let path = assert_cmd::cargo::cargo_bin("comfy-triage");
+    let mut child = std::process::Command::new(path)
+        .args(std::iter::repeat_n(log.as_str(), 30))
+        .arg("--verbose")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_broken_pack_is_told_and_the_log_still_answered() {
+    let folder = Folder::new();
+    let log = folder.file("comfyui.log", LOG.as_bytes());
+    folder.file("pack/pack.toml", b"id = \"mine\"\nversion = \"1.0.0\"\nformat = 1\n");
+    folder.file("pack/messages/a.toml", b"[[message]]\nid = \"x\"\narea = \"leak\"\nevnt = \"noise\"\n");
+    let pack = folder.path().join("pack");
+    let output = run(&[&log, "--rules", pack.to_str().unwrap(), "--quiet"]);
+    assert_eq!(status(&output), 0);
+    let told = err(&output);
+    assert!(told.contains("rules::syntax") && told.contains("a.toml") && told.contains("evnt"), "{told}");
+    assert!(out(&output).starts_with("leak-confirmed "));
+    let by_environment = triage().args([&log, "--quiet"]).env("COMFY_TRIAGE_RULES", &pack).output().unwrap();
+    assert!(err(&by_environment).contains("rules::syntax"));
+}
+
+#[test]
+fn the_packs_can_be_looked_into() {
+    assert!(out(&run(&["explain", "leak-warning"])).contains("memory leak with model"));
+    assert!(out(&run(&["explain", "--cache-none"])).contains("--cache-none"));
+    assert!(out(&run(&["explain", "--lowvram", "--lang", "zh"])).contains("作用："));
+    let list = out(&run(&["rules", "list", "--area", "leak", "--comfyui", "0.3.68"]));
+    assert!(list.contains("leak-warning") && !list.contains("mem-total"), "{list}");
+    let shown = out(&run(&["rules", "show", "leak-warning"]));
+    let value: toml::Value = toml::from_str(&shown).unwrap();
+    assert_eq!(value["message"][0]["id"].as_str(), Some("leak-warning"));
+}
+
+#[test]
+fn what_other_programs_need() {
+    let schema: serde_json::Value = serde_json::from_slice(&run(&["schema"]).stdout).unwrap();
+    assert!(schema["properties"]["reports"].is_object());
+    assert!(out(&run(&["completions", "bash"])).contains("comfy-triage"));
+    assert!(out(&run(&["man"])).starts_with(".ie"));
+}
