@@ -61,7 +61,7 @@ pub struct TriageArgs {
     #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<String>,
     /// Memory samples taken beside the run (CSV or JSON lines)
-    #[arg(long, value_name = "FILE", hide = true)]
+    #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
     /// Facts about the machine (JSON of /system_stats)
     #[arg(long, value_name = "FILE", hide = true)]
@@ -110,6 +110,8 @@ pub enum RulesCommand {
         #[command(flatten)]
         packs: PackArgs,
     },
+    /// Look for mistakes in rule packs; exit status 1 when there are any
+    Check(CheckArgs),
     /// Show an item of the packs with all its fields
     Show {
         /// Its id
@@ -118,6 +120,23 @@ pub enum RulesCommand {
         #[command(flatten)]
         packs: PackArgs,
     },
+}
+
+/// Options of `rules check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Folders of packs; without any, those of the configuration folder and of COMFY_TRIAGE_RULES
+    #[arg(value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// Logs to measure on which text is found too often; may be repeated
+    #[arg(long = "log", value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// An older state of the pack: all its ids must still be there
+    #[arg(long, value_name = "DIR")]
+    pub against: Option<PathBuf>,
+    /// Write the findings as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Rule packs to use.

@@ -66,6 +66,10 @@ pub enum UsageError {
         #[help]
         near: String,
     },
+    /// `rules check` without a pack.
+    #[error("no rule pack to check")]
+    #[diagnostic(code(comfy_triage::usage::no_pack), help("name its folder: comfy-triage rules check my-rules"))]
+    NoPack,
     /// `--comfyui` with something that is no version.
     #[error("`{given}` is not a version of ComfyUI")]
     #[diagnostic(code(comfy_triage::usage::version), help("write it as 0.3.68"))]

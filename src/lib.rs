@@ -1,13 +1,16 @@
 //! comfy-triage: reads what ComfyUI wrote on its console and says what is wrong, what is not, and what to do next.
 
 pub mod answer;
+pub mod bisect;
 pub mod cli;
 pub mod command;
 pub mod diagnosis;
 pub mod error;
 pub mod event;
 pub mod input;
+pub mod redact;
 pub mod report;
 pub mod rule;
+pub mod samples;
 pub mod text;
 pub mod timeline;

@@ -1,6 +1,8 @@
 //! The confusion matrix over all cases as Markdown, for `docs/accuracy.md`:
 //! `cargo test --release --test accuracy -- --ignored --nocapture`.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
+
 mod case;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +21,8 @@ fn confusion_matrix() {
         let said = primary(&report).to_owned();
         all += 1;
         exact += usize::from(said == case.truth());
-        figures += usize::from(facts::differences(&case, &report).is_empty() && leaks::differences(&case, &report).is_empty());
+        figures +=
+            usize::from(facts::differences(&case, &report).is_empty() && leaks::differences(&case, &report).is_empty());
         innocent += candidates::innocent(&case, &report).len();
         if score::is_right(&case, &report) {
             right += 1;
@@ -41,7 +44,8 @@ fn confusion_matrix() {
     println!("| | {} |", columns.iter().cloned().collect::<Vec<_>>().join(" | "));
     println!("|---|{}", "---:|".repeat(columns.len()));
     for (truth, row) in &matrix {
-        let cells: Vec<String> = columns.iter().map(|column| row.get(column).map_or(String::new(), usize::to_string)).collect();
+        let cells: Vec<String> =
+            columns.iter().map(|column| row.get(column).map_or(String::new(), usize::to_string)).collect();
         println!("| **{truth}** | {} |", cells.join(" | "));
     }
     if !wrong.is_empty() {

@@ -1,5 +1,7 @@
 //! The rule packs against their own examples: each rule knows the lines it was written for, and only those.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
+
 mod rule;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +202,10 @@ fn bugs_and_nodes_keep_to_the_closed_lists() {
         if texts(bug, "links").iter().any(|link| !link.starts_with("https://")) {
             faults.push(format!("{} {}: a link is no address", file.display(), id(bug)));
         }
-        if bug.get("decides").and_then(Value::as_bool) == Some(true) && texts(bug, "signature").is_empty() && texts(bug, "signature_all").is_empty() {
+        if bug.get("decides").and_then(Value::as_bool) == Some(true)
+            && texts(bug, "signature").is_empty()
+            && texts(bug, "signature_all").is_empty()
+        {
             faults.push(format!("{} {}: decides without a signature", file.display(), id(bug)));
         }
     }

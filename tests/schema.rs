@@ -1,5 +1,7 @@
 //! Every report against the JSON Schema that the program publishes.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
+
 mod case;
 
 use std::collections::BTreeMap;
@@ -25,7 +27,8 @@ fn every_report_is_valid() {
     for case in case::all() {
         let output = case::output(&[&case.log()]);
         for error in validator.iter_errors(&output) {
-            let place: String = error.instance_path.to_string().chars().filter(|letter| !letter.is_ascii_digit()).collect();
+            let place: String =
+                error.instance_path.to_string().chars().filter(|letter| !letter.is_ascii_digit()).collect();
             faults.entry(format!("{place}: {error}")).or_insert_with(|| case.name.clone());
         }
     }
@@ -46,7 +49,13 @@ fn the_worries_samples_and_languages_are_valid_too() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     let log = "fixtures/case/a04_hoard_25/console.log";
     let samples = "fixtures/case/a04_hoard_25/samples.csv";
-    for arguments in [&["--asked", "ram-high", log][..], &["--samples", samples, log], &["--lang", "zh", log], &["--memory-limit", "16GiB", log], &[log, log]] {
+    for arguments in [
+        &["--asked", "ram-high", log][..],
+        &["--samples", samples, log],
+        &["--lang", "zh", log],
+        &["--memory-limit", "16GiB", log],
+        &[log, log],
+    ] {
         let output = case::output(arguments);
         assert!(validator.is_valid(&output), "{arguments:?}");
     }

@@ -215,6 +215,9 @@ pub struct Finding {
     pub settle: Option<String>,
     /// Session it was seen in, from 1.
     pub session: usize,
+    /// Prompt in which the failure stands; only for choosing the verdict.
+    #[serde(skip)]
+    pub prompt: Option<u64>,
     /// A later prompt ended well.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,

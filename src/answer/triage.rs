@@ -13,6 +13,7 @@ use crate::diagnosis::{self, Diagnosis, View, Words, place};
 use crate::event::{Recogniser, Tally};
 use crate::input::{self, InputError, Intake, ReadOptions, Source};
 use crate::rule::Packs;
+use crate::samples::Samples;
 use crate::timeline::{Fold, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
@@ -24,6 +25,8 @@ pub struct Question {
     pub asked: Vec<String>,
     /// Limit of memory that the user told, in MiB.
     pub memory_limit_mib: Option<f64>,
+    /// Memory readings taken beside the log.
+    pub samples: Option<Samples>,
 }
 
 /// A log that was read: its story, and how far it was understood.
@@ -48,18 +51,20 @@ pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<
 /// The report on a log that was read.
 pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Report {
     let words = Words { packs, zh: question.zh };
-    let asked = diagnosis::Question { asked: question.asked.clone(), memory_limit_mib: question.memory_limit_mib };
+    let asked = diagnosis::Question { asked: question.asked.clone(), memory_limit_mib: question.memory_limit_mib, samples: question.samples.clone() };
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &words, &asked);
     let sessions = (0..read.timeline.sessions.len())
         .filter_map(|index| View::of(&read.timeline, index, &words, question.memory_limit_mib))
         .map(|view| session_report(&view))
         .collect();
     let verdict = verdict(&diagnosis);
-    let given = question
-        .memory_limit_mib
-        .map(|mib| words.say("given-memory-limit", &[("limit", &crate::text::mib(mib))]))
-        .into_iter()
-        .collect();
+    let mut given = Vec::new();
+    if let Some(mib) = question.memory_limit_mib {
+        given.push(words.say("given-memory-limit", &[("limit", &crate::text::mib(mib))]));
+    }
+    if let Some(samples) = &question.samples {
+        given.push(words.count("given-samples-one", "given-samples", samples.points.len() as u64, &[]));
+    }
     let mut cannot_tell = diagnosis.cannot_tell;
     if verdict.primary == "insufficient-evidence"
         && let Some(settle) = diagnosis.findings.first().and_then(|finding| finding.settle.clone())

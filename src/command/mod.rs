@@ -88,13 +88,16 @@ type Ended = Result<Exit, Box<UsageError>>;
 
 /// The packs in use. What is wrong with them is shown; the rest is used.
 fn packs(args: &PackArgs, console: &mut Console<'_>) -> io::Result<Packs> {
-    let mut folders: Vec<PathBuf> = console.around.rule_folders.clone();
-    folders.extend(args.folders.iter().cloned());
-    let (packs, problems) = Packs::with_folders(&folders);
+    let (packs, problems) = Packs::with_folders(&folders(args, console));
     for problem in &problems {
         console.fault(problem)?;
     }
     Ok(packs)
+}
+
+/// Folders of packs to lay over the built-in one, lowest layer first.
+fn folders(args: &PackArgs, console: &Console<'_>) -> Vec<PathBuf> {
+    console.around.rule_folders.iter().chain(&args.folders).cloned().collect()
 }
 
 /// Chinese, by the option or by the locale.

@@ -3,6 +3,8 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+
 /// Columns when no terminal tells.
 const USUAL_WIDTH: usize = 100;
 /// Wider rows are hard to read.
@@ -13,7 +15,7 @@ const WIDEST: usize = 160;
 pub struct Surroundings {
     /// The locale asks for Chinese.
     pub chinese: bool,
-    /// Folders of `COMFY_TRIAGE_RULES`.
+    /// Packs that are always used: those of the configuration folder, then those of `COMFY_TRIAGE_RULES`.
     pub rule_folders: Vec<PathBuf>,
     /// Columns of the terminal, when known.
     pub columns: Option<usize>,
@@ -29,9 +31,7 @@ impl Surroundings {
         let columns = text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         Self {
             chinese: locale.is_some_and(|locale| locale.to_ascii_lowercase().starts_with("zh")),
-            rule_folders: std::env::var_os("COMFY_TRIAGE_RULES")
-                .map(|paths| std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect())
-                .unwrap_or_default(),
+            rule_folders: rule_folders(),
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
         }
@@ -41,4 +41,24 @@ impl Surroundings {
     pub fn width(&self) -> usize {
         self.columns.unwrap_or(USUAL_WIDTH).min(WIDEST)
     }
+}
+
+/// Packs that the user set up once for all calls, lowest layer first.
+fn rule_folders() -> Vec<PathBuf> {
+    let named = std::env::var_os("COMFY_TRIAGE_RULES");
+    let named = named.iter().flat_map(std::env::split_paths).filter(|path| !path.as_os_str().is_empty());
+    configured_packs().into_iter().chain(named).collect()
+}
+
+/// Packs in the configuration folder: `rules/` itself when it holds a pack, else each pack folder in it.
+fn configured_packs() -> Vec<PathBuf> {
+    let Ok(strategy) = choose_base_strategy() else { return Vec::new() };
+    let rules = strategy.config_dir().join("comfy-triage").join("rules");
+    if rules.join("pack.toml").is_file() {
+        return vec![rules];
+    }
+    let entries = std::fs::read_dir(&rules).into_iter().flatten().filter_map(Result::ok);
+    let mut packs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.join("pack.toml").is_file()).collect();
+    packs.sort();
+    packs
 }

@@ -13,13 +13,25 @@ use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions, Source};
 use crate::report::{Palette, Printer, View};
 use crate::rule::Packs;
+use crate::samples::{SamplesError, read_samples};
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let (inputs, question) = match asked(args, console) {
+    let (inputs, mut question) = match asked(args, console) {
         Ok(asked) => asked,
         Err(error) => return Ok(Err(error)),
     };
+    if let Some(path) = &args.samples {
+        let name = path.display().to_string();
+        let read = std::fs::File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
+        match read.and_then(|file| read_samples(&name, file)) {
+            Ok(samples) => question.samples = Some(samples),
+            Err(error) => {
+                console.fault(&error)?;
+                return Ok(Ok(Exit::Refused));
+            }
+        }
+    }
     if let Err(error) = side_evidence(args, console)? {
         return Ok(Err(error));
     }
@@ -58,13 +70,14 @@ fn asked(args: &TriageArgs, console: &Console<'_>) -> Result<(Vec<Input>, Questi
         zh: super::chinese(&args.language, console),
         asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
         memory_limit_mib: args.memory_limit.as_deref().map(memory_limit_mib).transpose()?,
+        samples: None,
     };
     Ok((inputs(&args.logs, console.around.stdin_is_terminal)?, question))
 }
 
 /// Files beside the log: they must be readable; that they are not weighed yet is said.
 fn side_evidence(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Result<(), Box<UsageError>>> {
-    for (option, what, path) in [("--samples", "samples", &args.samples), ("--env", "facts", &args.env)] {
+    for (option, what, path) in [("--env", "facts", &args.env)] {
         let Some(path) = path else { continue };
         if let Err(source) = std::fs::File::open(path) {
             return Ok(Err(Box::new(UsageError::SideEvidence { what, path: path.display().to_string(), source })));

@@ -74,6 +74,7 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
     let decides = bug.decides || !all.is_empty();
     let (status, grade, reason) = match (has_text, decides, version) {
         (true, true, Fit::Inside) => (Status::Confirmed, Grade::Strong, "grade-bug-text-version"),
+        (true, true, Fit::Overlaps) => (Status::Likely, Grade::Moderate, "grade-bug-text-span"),
         (true, true, Fit::Unknown) => (Status::Likely, Grade::Moderate, "grade-bug-text"),
         (true, false, Fit::Inside) if !bug.structure.is_empty() || conditions.met > 0 => (Status::Likely, Grade::Moderate, "grade-bug-text-version"),
         (true, false, _) => (Status::Possible, Grade::Weak, "grade-bug-text-only"),
@@ -113,9 +114,11 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         state: if bug.state.is_empty() { "unknown".to_owned() } else { bug.state.clone() },
         checked: bug.checked.clone(),
     });
+    let prompt = texts.iter().chain(&all).filter_map(|signal| signal.prompts.last()).max().copied();
     Some(
         Draft::new("version-bug", view.number, status, summary)
             .about(&bug.id)
+            .in_prompt(prompt.unwrap_or(0))
             .grade(grade, words.say(reason, &[]))
             .figures(figures)
             .references(references.collect())
@@ -138,7 +141,10 @@ pub fn range_text(bug: &BugDef, words: &Words<'_>) -> String {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fit {
+    /// Every version that the log can be from is affected.
     Inside,
+    /// Some are.
+    Overlaps,
     Unknown,
 }
 
@@ -149,11 +155,17 @@ fn version_fits(bug: &BugDef, view: &View<'_>) -> Option<Fit> {
         return Some(Fit::Unknown);
     }
     if view.span.overlaps(since, until) {
-        return Some(Fit::Inside);
+        let begins_inside = bug.since.is_none_or(|since| view.span.at_least(since));
+        let ends_inside = until.is_none_or(|until| view.span.exact.is_some() || view.span.older_than(next_after(until)));
+        return Some(if begins_inside && ends_inside { Fit::Inside } else { Fit::Overlaps });
     }
     // A wording that begins with the very version that has the repair may stem from a checkout just before it.
     let edge = view.span.exact.is_none() && bug.fixed_in.is_some() && view.span.from == bug.fixed_in;
     edge.then_some(Fit::Unknown)
+}
+
+fn next_after(version: Version) -> Version {
+    Version::new(version.major, version.minor, version.patch.saturating_add(1))
 }
 
 fn last_before(version: Version) -> Option<Version> {

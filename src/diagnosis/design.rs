@@ -7,6 +7,7 @@ use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::answer::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::rule::{Packs, Term};
+use crate::samples::{Samples, Shape};
 use crate::text;
 
 /// A printed budget within this share of the formula's result fits it.
@@ -14,8 +15,8 @@ const FITS: f64 = 0.002;
 /// Seconds per step so many times those of an earlier prompt are the sign of spilling.
 const SLOWER: f64 = 3.0;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
-    [residency(view, words), pinning(view, words), caching(view, words)].into_iter().flatten().collect()
+pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Vec<Finding> {
+    [residency(view, words), pinning(view, words), caching(view, words, samples)].into_iter().flatten().collect()
 }
 
 /// The cache's mode: from the log, from the flags, or by the version's default. The second is the line that says so.
@@ -116,7 +117,7 @@ fn budget_figure(words: &Words<'_>, budget: f64, ram: f64, worked: Worked, line:
     figure("pinned-ceiling", words.say(key, &values), Basis::Formula, budget, "MiB", vec![line])
 }
 
-fn caching(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Option<Finding> {
     let session = view.session;
     let mode = cache_mode(view, words.packs);
     let dynamic = view.dynamic_vram == Some(true);
@@ -146,7 +147,15 @@ fn caching(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         lines.push(evidence(&fact.at, None));
     }
     let repeats = session.prompts.executed >= 2;
+    let measured = super::growth::judge(samples).filter(|growth| matches!(growth.trend.shape, Shape::Plateau | Shape::OneStep | Shape::Sawtooth));
+    if let Some(growth) = &measured {
+        let what = words.say(&format!("column-{}", super::growth::column_name(growth.column)), &[]);
+        let values = [("what", what), ("level", text::mib(growth.trend.last_mib)), ("seconds", text::number(growth.trend.seconds, 0))];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        figures.insert(0, figure("level", words.say("figure-level", &values), Basis::Measured, growth.trend.last_mib, "MiB", Vec::new()));
+    }
     let (grade, reason) = match (dynamic, mode.as_ref().is_some_and(|(_, at)| at.is_some()), repeats) {
+        _ if measured.is_some() && repeats => (Grade::Strong, "grade-caching-measured"),
         (true, _, _) => (Grade::Moderate, "grade-caching-lines"),
         (_, true, _) => (Grade::Moderate, "grade-caching-lines"),
         (_, _, true) => (Grade::Weak, "grade-caching-version"),

@@ -64,6 +64,7 @@ impl Draft {
                 references: Vec::new(),
                 settle: None,
                 session,
+                prompt: None,
                 recovered: false,
             },
         }
@@ -105,6 +106,12 @@ impl Draft {
 
     pub fn settle(mut self, settle: String) -> Self {
         self.finding.settle = Some(settle);
+        self
+    }
+
+    /// The prompt in which the failure stands.
+    pub fn in_prompt(mut self, prompt: u64) -> Self {
+        self.finding.prompt = Some(prompt);
         self
     }
 

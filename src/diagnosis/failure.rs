@@ -56,6 +56,7 @@ fn short_type(exception: &Exception) -> String {
 fn what_failed(exception: &Exception) -> String {
     let kind = short_type(exception);
     match (kind.is_empty(), exception.message.is_empty()) {
+        (false, false) if exception.message.starts_with(&kind) => exception.message.clone(),
         (false, false) => format!("{kind}: {}", exception.message),
         (false, true) => kind,
         (true, _) => exception.message.clone(),
@@ -119,6 +120,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
         .figures(figures)
         .candidates(vec![candidate])
         .recovered(recovered(exception, view))
+        .in_prompt(exception.prompt)
         .settle(words.say("settle-node", &[("dir", dir)]))
         .because(lines)
 }
@@ -147,6 +149,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         .grade(Grade::Strong, words.say("grade-error-text", &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
+        .in_prompt(exception.prompt)
         .because(lines)
 }
 
@@ -163,6 +166,7 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
                 Draft::new("other-error", view.number, Status::Confirmed, words.say("crash-text", &[]))
                     .about("native-crash")
                     .grade(Grade::Strong, words.say("grade-crash", &[]))
+                    .in_prompt(session.current_prompt())
                     .settle(words.say("settle-crash", &[]))
                     .because(vec![evidence(at, None)]),
             ),
@@ -183,6 +187,7 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             Draft::new("other-error", view.number, Status::Likely, words.say("error-aimdo", &[("text", &errors.first.text)]))
                 .about("aimdo")
                 .grade(Grade::Moderate, words.say("grade-aimdo", &[]))
+                .in_prompt(errors.last_prompt)
                 .settle(words.say("settle-aimdo", &[]))
                 .because(vec![counted(errors, None)]),
         );

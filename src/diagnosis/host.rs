@@ -99,7 +99,10 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         (false, "container-limit") => Some("settle-container"),
         (false, _) => Some("settle-kill"),
     };
-    let mut draft = Draft::new(id, view.number, status, summary).grade(grade, reason).figures(figures);
+    let mut draft = Draft::new(id, view.number, status, summary)
+        .grade(grade, reason)
+        .figures(figures)
+        .in_prompt(view.session.current_prompt());
     if let Some(settle) = settle {
         draft = draft.settle(words.say(settle, &[]));
     }
@@ -265,6 +268,7 @@ fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: 
         .figures(figures)
         .candidates(candidates.into_iter().collect())
         .recovered(recovered)
+        .in_prompt(oom.prompt)
         .because(vec![evidence(&oom.at, None)])
 }
 

@@ -9,6 +9,7 @@ mod design;
 mod draft;
 mod failure;
 mod gaps;
+mod growth;
 mod host;
 mod leak;
 mod oom;
@@ -21,6 +22,7 @@ mod words;
 
 use crate::answer::{Avoid, Finding, RuledOut, Status, Step, VersionReport};
 use crate::event::Tally;
+use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
 
 pub use draft::{evidence, place};
@@ -35,6 +37,8 @@ pub struct Question {
     pub asked: Vec<String>,
     /// Limit of memory that the user told or a probe found, in MiB.
     pub memory_limit_mib: Option<f64>,
+    /// Memory readings taken beside the log.
+    pub samples: Option<Samples>,
 }
 
 /// All findings and the answer among them.
@@ -54,11 +58,14 @@ pub struct Diagnosis {
 pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: &Question) -> Diagnosis {
     let views: Vec<View<'_>> =
         (0..timeline.sessions.len()).filter_map(|index| View::of(timeline, index, words, question.memory_limit_mib)).collect();
-    let mut findings: Vec<Finding> = views.iter().flat_map(|view| examine(view, words)).collect();
+    let mut findings: Vec<Finding> = views.iter().flat_map(|view| examine(view, words, question)).collect();
     findings.push(quiet::examine(timeline, &views, words, tally));
     let choice = verdict::choose(&findings, &views, words.packs, &question.asked);
     let (primary, secondary) = choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
-    let chosen = findings.remove(primary);
+    let mut chosen = findings.remove(primary);
+    if verdict::is_meant(&chosen.id) {
+        chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
+    }
     // A verdict for the case that nothing holds says nothing once something does.
     findings.retain(|finding| !matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence"));
     findings.sort_by(|a, b| {
@@ -79,16 +86,18 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
 }
 
-fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {
+    let samples = question.samples.as_ref().filter(|_| view.is_last);
     let mut findings = Vec::new();
     findings.extend(leak::examine(view, words));
     findings.extend(oom::examine(view, words));
     findings.extend(host::examine(view, words));
     findings.extend(failure::examine(view, words));
     findings.extend(reload::examine(view, words));
+    findings.extend(growth::examine(view, words, samples));
     let structures = structures(view, &findings);
     findings.extend(bugs::examine(view, words, &structures));
-    findings.extend(design::examine(view, words));
+    findings.extend(design::examine(view, words, samples));
     findings
 }
 
@@ -116,6 +125,7 @@ fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
     add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
     let seconds: Vec<f64> = session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
     add("seconds-grow", grows(&seconds));
+    add("growth", findings.iter().any(|finding| finding.about.as_deref() == Some("growth")));
     bugs::Structures { names }
 }
 

@@ -181,6 +181,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         .about(split.part.name())
         .grade(grade, words.say(reason, &[]))
         .recovered(oom.recovered)
+        .in_prompt(oom.prompt)
         .figures(figures(oom, &split, view, words))
         .candidates(inside(oom, view, words));
     if split.part == Part::Unknown {
@@ -273,6 +274,7 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let finding = Draft::new("gpu-oom", view.number, Status::Likely, words.say("oom-retries", &[("n", &counted.count.to_string())]))
         .about("activations")
         .grade(Grade::Moderate, words.say("grade-oom-retries", &[]))
+        .in_prompt(counted.last_prompt)
         .because(lines);
     Some(finding)
 }

@@ -38,7 +38,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             .grade(grade, words.say(reason, &[]))
             .because(lines);
     }
-    let baseline = session.fact("total_vram_mib").is_some() && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());
+    let baseline = session.fact("total_vram_mib").is_some_and(|fact| !fact.weak) && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());
     let nothing_asked = session.prompts.got == 0 && !session.has_work();
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));

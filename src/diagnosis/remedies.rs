@@ -17,10 +17,12 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "leak-confirmed" | "leak-suspected" => vec!["leak"],
         "custom-node" => vec!["node"],
         "version-bug" => vec!["version"],
+        "import-failure" if finding.candidates.is_empty() => vec!["program"],
         "import-failure" => vec!["import"],
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
+        "other-error" if about == "native-crash" => vec!["driver"],
         _ => Vec::new(),
     }
 }
@@ -66,21 +68,60 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
     tags
 }
 
+/// Verdicts for which only remedies of their own kind are shown: a state that is meant needs no change of mode, and
+/// what helps against a leak does not help against an error.
+const NARROW: [&str; 5] = ["caching-by-design", "pinning-by-design", "user-residency", "custom-node", "import-failure"];
+
 /// Steps against what `finding` names, cheapest first.
 pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+    if finding.id == "version-bug" {
+        let steps = bug_steps(view, words, finding);
+        if !steps.is_empty() {
+            return steps;
+        }
+    }
+    if finding.id == "insufficient-evidence" {
+        return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
+    }
     let parts = parts(finding);
     let tags = tags(view, finding);
+    let narrow = NARROW.contains(&finding.id.as_str());
     let mut chosen: Vec<&RemedyDef> = words
         .packs
         .remedies
         .iter()
-        .filter(|remedy| remedy.acts_on.iter().any(|part| parts.contains(&part.as_str())) && open(remedy, view, words, &tags))
+        .filter(|remedy| {
+            let acts = |part: &String| parts.contains(&part.as_str());
+            let fits = if narrow { remedy.acts_on.iter().all(acts) } else { remedy.acts_on.iter().any(acts) };
+            fits && open(remedy, view, words, &tags)
+        })
         .collect();
     chosen.sort_by_key(|remedy| {
         let main = parts.first().is_some_and(|part| remedy.acts_on.iter().any(|acts| acts == part));
         (!main, remedy.order)
     });
     chosen.into_iter().map(|remedy| step(remedy, words)).collect()
+}
+
+/// What helps against a known bug: the repaired version, then the workaround of its record.
+fn bug_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+    let id = finding.about.as_deref().unwrap_or_default();
+    let Some(bug) = words.packs.bugs.iter().find(|bug| bug.id == id) else { return Vec::new() };
+    let mut steps = Vec::new();
+    if let Some(fixed) = bug.fixed_in {
+        steps.push(plain(words.say("step-upgrade", &[("version", &fixed.to_string())])));
+    }
+    let usable = bug.workaround_flags.iter().all(|flag| may_suggest(flag, view, words));
+    if let Some(text) = words.packs.prose_text("bug", id, "workaround", words.zh)
+        && usable
+    {
+        steps.push(Step { flags: bug.workaround_flags.clone(), ..plain(words.say("step-workaround", &[("text", text)])) });
+    }
+    steps
+}
+
+fn plain(text: String) -> Step {
+    Step { text, command: None, cost: None, flags: Vec::new(), remedy: None }
 }
 
 fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -> bool {

@@ -16,6 +16,11 @@ pub struct Choice {
     pub secondary: Vec<String>,
 }
 
+/// The verdict names a state that is meant.
+pub fn is_meant(id: &str) -> bool {
+    BY_DESIGN.contains(&id)
+}
+
 /// Chooses among the findings of all sessions. `views` are in the order of the log.
 pub fn choose(findings: &[Finding], views: &[View<'_>], packs: &Packs, asked: &[String]) -> Option<Choice> {
     let primary = packs.precedence.iter().find_map(|row| row_choice(row, findings, views, asked))?;
@@ -59,10 +64,10 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
     let failures = matches!(row.when, PrecedenceWhen::UnrecoveredFailure | PrecedenceWhen::RecoveredFailure);
     if failures {
         // The last failure decides; what stands in the same prompt says whose it is.
-        let last = named.iter().map(|(_, _, finding)| moment(finding, views)).max()?;
+        let last = named.iter().map(|(_, _, finding)| moment(finding)).max()?;
         return named
             .iter()
-            .filter(|(_, _, finding)| moment(finding, views) == last)
+            .filter(|(_, _, finding)| moment(finding) == last)
             .min_by_key(|(number, order, _)| (*order, *number))
             .map(|(number, _, _)| *number);
     }
@@ -89,24 +94,15 @@ fn killed(finding: &Finding, views: &[View<'_>]) -> bool {
 /// explains a failure only where one stands beside it.
 fn is_failure(finding: &Finding, findings: &[Finding], views: &[View<'_>]) -> bool {
     if finding.id == "version-bug" {
-        let here = moment(finding, views);
+        let here = moment(finding);
         return findings.iter().any(|other| {
-            other.id != "version-bug" && other.status >= Status::Likely && is_failure(other, findings, views) && moment(other, views) == here
+            other.id != "version-bug" && other.status >= Status::Likely && is_failure(other, findings, views) && moment(other) == here
         });
     }
     FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen")
 }
 
 /// Session and prompt in which a finding's failure stands.
-fn moment(finding: &Finding, views: &[View<'_>]) -> (usize, u64) {
-    let line = finding.evidence.iter().map(|line| line.at.line).max().unwrap_or(0);
-    let first = finding.evidence.first().map_or(line, |line| line.at.line);
-    let Some(view) = views.iter().find(|view| view.number == finding.session) else { return (finding.session, 0) };
-    let prompts = &view.session.prompt_list;
-    let inside = |line: u64| prompts.iter().find(|prompt| line >= prompt.first_line && line <= prompt.last_line).map(|prompt| prompt.number);
-    let number = inside(first).or_else(|| inside(line)).unwrap_or_else(|| {
-        let after_all = prompts.last().is_some_and(|last| first > last.last_line);
-        if after_all { view.session.current_prompt() } else { 0 }
-    });
-    (finding.session, number)
+fn moment(finding: &Finding) -> (usize, u64) {
+    (finding.session, finding.prompt.unwrap_or(0))
 }

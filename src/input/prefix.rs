@@ -213,7 +213,7 @@ fn stamped<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
         [] => rest,
         [b' ', b'-', b' ', tail @ ..] if bare > 8 => logger(tail, out).unwrap_or(tail),
         [b' ', b'-'] if bare > 8 => rest.get(2..)?,
-        [b' ', tail @ ..] if zone > 0 => stream(tail).or_else(|| host_and_process(tail)).unwrap_or(tail),
+        [b' ', tail @ ..] if zone > 0 => stream(tail).or_else(|| host_and_process(tail, true)).unwrap_or(tail),
         [b' ', tail @ ..] => tail,
         _ => return None,
     };
@@ -305,17 +305,21 @@ fn syslog<'a>(s: &'a [u8], day: usize, out: &mut Stripped<'a>) -> Option<&'a [u8
     time += 1;
     let clock = clock(s.get(time..)?)?;
     let end = time + clock + fraction(s, time + clock, false);
-    let rest = host_and_process(s.get(end..)?.strip_prefix(b" ")?)?;
+    let rest = host_and_process(s.get(end..)?.strip_prefix(b" ")?, false)?;
     keep(out, s.get(..end)?);
     Some(rest)
 }
 
-/// `host python[1234]: `.
-fn host_and_process(s: &[u8]) -> Option<&[u8]> {
+/// `host python[1234]: `. Behind a container's stamp the process must have its number, since `ComfyUI version: 0.3.64`
+/// is a message there.
+fn host_and_process(s: &[u8], numbered: bool) -> Option<&[u8]> {
     let host = s.iter().take(128).position(|b| *b == b' ')?;
     let tail = s.get(host + 1..)?;
     let colon = memchr(b':', tail.get(..96).unwrap_or(tail))?;
     let process = tail.get(..colon)?;
+    if numbered && !process.ends_with(b"]") && process != b"kernel" {
+        return None;
+    }
     let plain = !process.is_empty() && !process.iter().any(|b| matches!(b, b' ' | b'"' | b'\''));
     match tail.get(colon + 1..)? {
         [] if plain => Some(&[]),

@@ -99,7 +99,10 @@ impl Brief<'_> {
             if !quotes.is_empty() {
                 self.blocks.push(Block::Quotes(quotes));
             }
-            let figures = self.first(&finding.figures, self.limits.figures);
+            // What maintainers said and what a log cannot show are paragraphs: they stand last, and wait for `--verbose`.
+            let short = finding.figures.iter().take_while(|figure| !matches!(figure.name.as_str(), "said" | "needs")).count();
+            let limit = if self.limits.figures == usize::MAX { usize::MAX } else { self.limits.figures.min(short) };
+            let figures = self.first(&finding.figures, limit);
             if !figures.is_empty() {
                 self.blocks.push(Block::Figures(figure_rows(figures, self.labels)));
             }

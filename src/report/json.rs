@@ -27,7 +27,9 @@ pub fn ndjson(report: &Report) -> io::Result<String> {
 
 /// The JSON Schema of [`Output`].
 pub fn schema() -> io::Result<String> {
-    ended(serde_json::to_string_pretty(&schemars::schema_for!(Output))?)
+    // The schema of what is written, not of what could be read: fields that are left out when empty are optional.
+    let settings = schemars::generate::SchemaSettings::default().for_serialize();
+    ended(serde_json::to_string_pretty(&settings.into_generator().into_root_schema_for::<Output>())?)
 }
 
 fn ended(mut text: String) -> io::Result<String> {

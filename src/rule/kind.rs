@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What a matched text means to the program. The table in `docs/rule-format.md` explains each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
     Fact,

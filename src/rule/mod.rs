@@ -1,15 +1,22 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
+mod error;
+mod file;
+mod folder;
 mod kind;
+pub mod lint;
 mod matcher;
 mod pack;
 mod schema;
 mod template;
 mod version;
 
+pub use error::PackError;
+pub use file::PackFile;
+pub use folder::{PackSource, SourceFile, SourceItem, SourceText, read_file, read_folder};
 pub use kind::EventKind;
 pub use matcher::{Hit, Matcher, Rule, RuleError};
-pub use pack::{FORMAT, OomPhrase, PackError, PackFile, PackInfo, Packs};
+pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use schema::*;
 pub use template::{Capture, CaptureType, Captures, Template, TemplateError};
 pub use version::{Since, Version, VersionSpan};

@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::kind::EventKind;
 use super::version::{Since, Version};
 
 /// A text in both languages of the program.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prose {
     pub en: String,
@@ -27,7 +28,7 @@ impl Prose {
 }
 
 /// A constant that follows from a text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Constant {
     Bool(bool),
@@ -36,7 +37,7 @@ pub enum Constant {
 }
 
 /// How a line of a start behaves when it is seen again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// Stands once per start: a second one is a restart.
@@ -46,7 +47,7 @@ pub enum Mark {
 }
 
 /// `pack.toml`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PackHead {
     pub id: String,
@@ -65,7 +66,7 @@ pub struct PackHead {
 }
 
 /// `[[message]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageDef {
     pub id: String,
@@ -104,8 +105,23 @@ pub struct MessageDef {
     pub noise: bool,
 }
 
+impl MessageDef {
+    /// Takes over what the program keeps apart from matching.
+    pub(super) fn fill(&mut self, told: Option<&serde_json::Map<String, serde_json::Value>>) {
+        let Some(told) = told else { return };
+        let list = |field: &str| -> Vec<String> {
+            let texts = told.get(field).and_then(serde_json::Value::as_array).into_iter().flatten();
+            texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        self.matches = list("match");
+        self.silent = list("silent");
+        self.source = told.get("source").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        self.means = told.get("means").and_then(|means| serde_json::from_value(means.clone()).ok()).unwrap_or_default();
+    }
+}
+
 /// `[[oom_phrase]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OomPhraseDef {
     pub id: String,
@@ -116,7 +132,7 @@ pub struct OomPhraseDef {
 }
 
 /// Machine-readable conditions of a bug.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BugWhen {
     #[serde(default)]
@@ -144,7 +160,7 @@ pub struct BugWhen {
 }
 
 /// `[[bug]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BugDef {
     pub id: String,
@@ -188,7 +204,7 @@ pub struct BugDef {
 }
 
 /// `[[node]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeDef {
     pub id: String,
@@ -217,7 +233,7 @@ pub struct NodeDef {
 }
 
 /// A command-line flag of ComfyUI. `[[flag]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlagDef {
     pub name: String,
@@ -282,7 +298,7 @@ pub struct FlagDef {
 }
 
 /// What a flag did in a range of versions.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlagVersion {
     #[serde(default)]
@@ -294,7 +310,7 @@ pub struct FlagVersion {
 }
 
 /// A release of ComfyUI. `[[release]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReleaseDef {
     pub version: Version,
@@ -315,7 +331,7 @@ pub struct ReleaseDef {
 }
 
 /// One term of a formula; exactly one field is set.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
     /// Part of RAM.
@@ -332,7 +348,7 @@ pub struct Term {
 }
 
 /// A default or formula of a range of versions. `[[default]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultDef {
     pub id: String,
@@ -382,7 +398,7 @@ pub struct DefaultDef {
 }
 
 /// Native packages that a version needs. `[[aimdo]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AimdoDef {
     /// From this version on, until the next row.
@@ -408,7 +424,7 @@ impl AimdoDef {
 }
 
 /// What kind of thing a model class is. `[[class]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassDef {
     #[serde(default)]
@@ -434,7 +450,7 @@ impl ClassDef {
 }
 
 /// What a verdict means. `[[verdict]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictDef {
     pub id: String,
@@ -460,7 +476,7 @@ pub struct VerdictDef {
 }
 
 /// Something that helps. `[[remedy]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RemedyDef {
     pub id: String,
@@ -491,7 +507,7 @@ pub struct RemedyDef {
 }
 
 /// A common step that does not help. `[[avoid]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AvoidDef {
     pub id: String,
@@ -511,7 +527,7 @@ pub struct AvoidDef {
 }
 
 /// A sentence that the program says. `[[sentence]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SentenceDef {
     pub id: String,
@@ -520,7 +536,7 @@ pub struct SentenceDef {
 }
 
 /// A row of the table of precedence. `[[precedence]]`
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrecedenceDef {
     /// 1 goes first.
@@ -534,7 +550,7 @@ pub struct PrecedenceDef {
 }
 
 /// Condition of a row of precedence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrecedenceWhen {
     ProvenKill,

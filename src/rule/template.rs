@@ -88,12 +88,16 @@ pub struct Capture<'r, 't> {
 }
 
 const MOST_CAPTURES: usize = 14;
+/// Places that the free captures of one match may try. Real lines need a few; without an end, a template of
+/// many free captures would try every combination of places in a line made for it.
+const MOST_TRIES: u16 = 1024;
 
 /// The captures of one match. More than [`Captures::MAX`] are never written in a template.
 #[derive(Debug, Clone, Copy)]
 pub struct Captures<'r, 't> {
     items: [Option<Capture<'r, 't>>; MOST_CAPTURES],
     len: usize,
+    tries: u16,
 }
 
 impl<'r, 't> Captures<'r, 't> {
@@ -101,7 +105,7 @@ impl<'r, 't> Captures<'r, 't> {
     pub const MAX: usize = MOST_CAPTURES;
 
     pub(crate) fn new() -> Self {
-        Self { items: [None; MOST_CAPTURES], len: 0 }
+        Self { items: [None; MOST_CAPTURES], len: 0, tries: 0 }
     }
 
     pub(crate) fn push(&mut self, capture: Capture<'r, 't>) {
@@ -291,7 +295,8 @@ fn free_capture<'r, 't>(
     let head = next.iter().position(|byte| *byte == b' ').unwrap_or(next.len());
     let needle = next.get(..head.max(1))?;
     for at in memmem::find_iter(text, needle) {
-        if at > limit {
+        captures.tries += 1;
+        if at > limit || captures.tries > MOST_TRIES {
             return None;
         }
         if at == 0 && *kind == CaptureType::Word {
@@ -491,6 +496,15 @@ mod tests {
         assert_eq!(list[0].1, "12.97 GiB");
         let (list, _) = captured("Free (according to CUDA): {free:size}", "Free (according to CUDA): 0 bytes").unwrap();
         assert_eq!(list[0].1, "0 bytes");
+    }
+
+    #[test]
+    fn a_hostile_template_gives_up_soon() {
+        let template: String = (0..13).map(|number| format!("a {{c{number}:text}} ")).chain(["end".into()]).collect();
+        let line = "a a ".repeat(4000);
+        let start = std::time::Instant::now();
+        assert!(Template::parse(&template).unwrap().matches(line.as_bytes()).is_none());
+        assert!(start.elapsed().as_secs() < 2);
     }
 
     #[test]

@@ -63,6 +63,16 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
+impl schemars::JsonSchema for Version {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Version".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[vV]?[0-9]+[.][0-9]+([.][0-9]+)?", "description": "A version such as \"0.3.68\"." })
+    }
+}
+
 /// The first version that has something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Since {
@@ -96,6 +106,20 @@ impl<'de> Deserialize<'de> for Since {
                 ))
             }),
         }
+    }
+}
+
+impl schemars::JsonSchema for Since {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Since".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": "^(unknown|pre-0[.]0[.]1|[vV]?[0-9]+[.][0-9]+([.][0-9]+)?.*)$",
+            "description": "A version such as \"0.3.68\"; \"pre-0.0.1\" is older than version numbers, \"unknown\" is not established."
+        })
     }
 }
 

@@ -19,12 +19,19 @@ pub fn sum(report: &Value, pointer: &str) -> u64 {
 
 /// The value at `pointer` of the first session that has one.
 pub fn first<'v>(report: &'v Value, pointer: &str) -> &'v Value {
-    sessions(report).filter_map(|session| session.pointer(pointer)).find(|value| !value.is_null()).unwrap_or(&Value::Null)
+    sessions(report)
+        .filter_map(|session| session.pointer(pointer))
+        .find(|value| !value.is_null())
+        .unwrap_or(&Value::Null)
 }
 
 /// The value at `pointer` of the last session that has one.
 pub fn last<'v>(report: &'v Value, pointer: &str) -> &'v Value {
-    sessions(report).filter_map(|session| session.pointer(pointer)).filter(|value| !value.is_null()).last().unwrap_or(&Value::Null)
+    sessions(report)
+        .filter_map(|session| session.pointer(pointer))
+        .filter(|value| !value.is_null())
+        .last()
+        .unwrap_or(&Value::Null)
 }
 
 /// All items of the lists at `pointer`, in the order of the sessions.

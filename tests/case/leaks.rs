@@ -25,7 +25,8 @@ pub fn differences(case: &Case, report: &Value) -> Vec<String> {
         let most = sessions(report).filter_map(|session| session.pointer(&at("held_max"))?.as_u64()).max();
         compare(format!("{class} held_max"), &held["held_max"], json!(most));
     }
-    let named: BTreeSet<&String> = sessions(report).filter_map(|session| session["leaks"].as_object()).flat_map(|leaks| leaks.keys()).collect();
+    let named: BTreeSet<&String> =
+        sessions(report).filter_map(|session| session["leaks"].as_object()).flat_map(|leaks| leaks.keys()).collect();
     compare("classes".to_owned(), &json!(expected.keys().collect::<BTreeSet<_>>()), json!(named));
     compare("leak_passes".to_owned(), &case.expect["leak_passes"], json!(sum(report, "/leak_passes")));
     found

@@ -78,7 +78,12 @@ pub fn root() -> PathBuf {
 /// The program, in the project's folder and untouched by the caller's settings.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_comfy-triage"));
-    command.current_dir(root()).env_remove("COMFY_TRIAGE_RULES").env_remove("LANG").env("LC_ALL", "C").env("NO_COLOR", "1");
+    command
+        .current_dir(root())
+        .env_remove("COMFY_TRIAGE_RULES")
+        .env_remove("LANG")
+        .env("LC_ALL", "C")
+        .env("NO_COLOR", "1");
     command
 }
 

@@ -7,7 +7,8 @@ use super::{Case, primary};
 
 const LEAKS: [&str; 2] = ["leak-confirmed", "leak-suspected"];
 const BY_DESIGN: [&str; 3] = ["caching-by-design", "pinning-by-design", "user-residency"];
-const MUST_NOT_BE_WAVED_AWAY: [&str; 5] = ["leak-confirmed", "leak-suspected", "host-oom", "container-limit", "version-bug"];
+const MUST_NOT_BE_WAVED_AWAY: [&str; 5] =
+    ["leak-confirmed", "leak-suspected", "host-oom", "container-limit", "version-bug"];
 
 fn is_healthy(verdict: &str) -> bool {
     BY_DESIGN.contains(&verdict) || matches!(verdict, "no-fault" | "cycle-collected")
@@ -22,7 +23,8 @@ pub fn is_right(case: &Case, report: &Value) -> bool {
 pub fn harm(case: &Case, report: &Value) -> Option<String> {
     let (said, truth, acceptable) = (primary(report), case.truth(), case.acceptable());
     let secondary = texts(&report["verdict"]["secondary"]);
-    let expected: Vec<&str> = texts(&case.expect["secondary"]).into_iter().chain(acceptable.iter().copied()).chain([truth]).collect();
+    let expected: Vec<&str> =
+        texts(&case.expect["secondary"]).into_iter().chain(acceptable.iter().copied()).chain([truth]).collect();
     let healthy = is_healthy(truth) && acceptable.iter().all(|verdict| is_healthy(verdict));
     if healthy && LEAKS.contains(&said) {
         return Some(format!("{truth} is called a leak ({said})"));

@@ -44,9 +44,14 @@ fn below(field: &str, key: &str) -> String {
 pub fn flags(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("--") {
-        let inside_word = text[..at].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == '-');
+        let inside_word =
+            text[..at].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == '-');
         let rest = &text[at + 2..];
-        let len = rest.find(|letter: char| !(letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_'))).unwrap_or(rest.len());
+        let len = rest
+            .find(|letter: char| {
+                !(letter.is_ascii_lowercase() || letter.is_ascii_digit() || matches!(letter, '-' | '_'))
+            })
+            .unwrap_or(rest.len());
         if !inside_word && rest.starts_with(|letter: char| letter.is_ascii_lowercase()) {
             found.push(text[at..at + 2 + len].trim_end_matches('-'));
         }

@@ -1,0 +1,86 @@
+//! What all rounds together say of one set.
+//!
+//! A seen symptom proves that the set, and every larger one, has it. A quiet run only makes it less likely: how
+//! much less depends on how often the symptom shows where it is known to be. That is the one rule of the search.
+
+use super::round::{Round, Seen};
+use super::set::UnitSet;
+
+/// The rounds, with everything on and the symptom seen as the first of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evidence<'r> {
+    pub(super) all: &'r UnitSet,
+    pub(super) rounds: &'r [Round],
+}
+
+impl Evidence<'_> {
+    /// The symptom was seen with these units on, or with fewer.
+    pub(super) fn is_bad(&self, set: &UnitSet) -> bool {
+        self.all.within(set) || self.rounds.iter().any(|round| round.seen == Seen::Bad && round.on.within(set))
+    }
+
+    /// Quiet runs of this set or of a larger one that is not known to have the symptom.
+    pub(super) fn quiet_runs(&self, set: &UnitSet) -> usize {
+        self.rounds.iter().filter(|round| round.seen == Seen::Good && set.within(&round.on) && !self.is_bad(&round.on)).count()
+    }
+
+    /// How often the symptom showed and stayed away in runs that had all of `set`, which is known to have it.
+    /// The first time is left out: without it, it would not be known.
+    pub(super) fn shown(&self, set: &UnitSet) -> (usize, usize) {
+        let of = |seen: &Seen| self.rounds.iter().filter(|round| round.seen == *seen && set.within(&round.on)).count();
+        let start = usize::from(set.within(self.all));
+        ((of(&Seen::Bad) + start).saturating_sub(1), of(&Seen::Good))
+    }
+
+    /// A set that had the symptom was quiet once: it does not show every time.
+    pub(super) fn is_unsteady(&self) -> bool {
+        self.rounds.iter().any(|round| round.seen == Seen::Good && self.is_bad(&round.on))
+    }
+
+    /// The set was run, and the work could.
+    pub(super) fn was_run(&self, set: &UnitSet) -> bool {
+        self.rounds.iter().any(|round| round.on == *set && matches!(round.seen, Seen::Good | Seen::Bad))
+    }
+
+    /// The set was skipped, and not run at another time.
+    pub(super) fn is_skipped(&self, set: &UnitSet) -> bool {
+        self.rounds.iter().any(|round| round.on == *set && round.seen == Seen::Skip) && !self.was_run(set)
+    }
+}
+
+/// How likely a set that has the symptom would stay quiet `quiet` times in a row, when sets known to have it
+/// showed it `shown` times and missed `missed` times: the posterior predictive of a rate of which nothing was
+/// known before (a uniform prior), `∏ (missed + i) / (shown + missed + 1 + i)` for `i` in `1..=quiet`.
+pub fn doubt(shown: usize, missed: usize, quiet: usize) -> f64 {
+    (1..=quiet).map(|i| (missed + i) as f64 / (shown + missed + 1 + i) as f64).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_runs_count_for_more_the_surer_the_symptom_shows() {
+        assert!((doubt(0, 0, 1) - 0.5).abs() < 1e-12, "nothing known: as good as a coin");
+        assert!((doubt(4, 0, 4) - 24.0 / 3024.0).abs() < 1e-12);
+        assert!(doubt(10, 0, 2) < doubt(3, 0, 2) && doubt(10, 0, 2) < doubt(10, 5, 2));
+        assert_eq!(doubt(3, 1, 0), 1.0);
+    }
+
+    #[test]
+    fn a_symptom_proves_larger_sets_and_a_quiet_run_speaks_for_smaller_ones() {
+        let set = |units: &[usize]| units.iter().copied().collect::<UnitSet>();
+        let rounds = [
+            Round { on: set(&[0, 1]), seen: Seen::Good },
+            Round { on: set(&[2]), seen: Seen::Bad },
+            Round { on: set(&[2, 3]), seen: Seen::Good },
+        ];
+        let all = set(&[0, 1, 2, 3]);
+        let evidence = Evidence { all: &all, rounds: &rounds };
+        assert!(evidence.is_bad(&set(&[1, 2])) && !evidence.is_bad(&set(&[1, 3])));
+        assert_eq!(evidence.quiet_runs(&set(&[0])), 1);
+        assert_eq!(evidence.quiet_runs(&set(&[3])), 0, "its quiet run had a culprit in it");
+        assert_eq!(evidence.shown(&set(&[2])), (1, 1), "the start and one miss; the first sight is left out");
+        assert!(evidence.is_unsteady());
+    }
+}

@@ -1,0 +1,136 @@
+//! From a set that shows the symptom to a smallest part of it that still does.
+//!
+//! Halves are tried with what is already known to be needed. When neither half shows it alone, parts of both are
+//! needed: first the one is made smaller with the other on, then the other (the divide-and-conquer form of delta
+//! debugging, QuickXplain). As long as the symptom shows every time, a quiet half tells that it is the other.
+
+use super::evidence::doubt;
+use super::plan::{Search, Stop, Told};
+use super::round::{Blank, Why};
+use super::set::UnitSet;
+
+/// Doubt at which both halves are taken to be quiet. It only steers: nobody is named by it.
+const STEERING: f64 = 0.05;
+/// Runs of one set, or of sets with the symptom, at which the search gives up.
+const RUNS_LIMIT: usize = 40;
+/// Misses in a row, with everything on, after which the symptom is gone.
+const GONE: usize = 6;
+/// Sights of the symptom up to which it pays to look how often it shows.
+const RATE_WORTH: usize = 4;
+
+/// A half with what it needs.
+struct Half {
+    /// Units that are on.
+    on: UnitSet,
+    /// Those of them that are in question.
+    part: UnitSet,
+}
+
+impl Search<'_> {
+    /// A smallest part of `among` that shows the symptom together with `base`. Both together do.
+    pub(super) fn find(&self, base: &UnitSet, among: &UnitSet) -> Told<UnitSet> {
+        if among.len() <= 1 {
+            return Ok(among.clone());
+        }
+        let halves = self.halves(base, among)?;
+        if let Some(half) = halves.iter().find(|half| self.evidence.is_bad(&half.on)) {
+            return self.find(base, &half.part);
+        }
+        let Some(first) = halves.first() else {
+            // They need one another: no smaller part can be on.
+            return Ok(among.clone());
+        };
+        let others = among.without(&first.part);
+        if self.steady {
+            if self.evidence.quiet_runs(&first.on) > 0 {
+                return self.find(base, &others);
+            }
+            return Err(self.want(first.on.clone(), Why::Part { left: among.len() }));
+        }
+        let whole = self.closed(&base.with(among));
+        self.until_quiet(&halves, &whole, among.len())?;
+        let late = self.find(&base.with(&first.part), &others)?;
+        let without_first = self.closed(&base.with(&late));
+        if self.evidence.is_bad(&without_first) {
+            return Ok(late);
+        }
+        let half = Half { on: without_first, part: late.clone() };
+        self.until_quiet(std::slice::from_ref(&half), &whole, among.len())?;
+        let early = self.find(&base.with(&late), &first.part)?;
+        Ok(early.with(&late))
+    }
+
+    /// The two halves that can be on by themselves, with what they need. A half that needs the other is none.
+    fn halves(&self, base: &UnitSet, among: &UnitSet) -> Told<Vec<Half>> {
+        let order = self.needed_first(among);
+        let mut skipped = false;
+        for turn in 0..order.len() {
+            let turned = || order.iter().cycle().skip(turn).take(order.len()).copied();
+            let middle = order.len().div_ceil(2);
+            let (one, other) = (turned().take(middle).collect(), turned().skip(middle).collect());
+            let mut halves: Vec<Half> = [one, other]
+                .into_iter()
+                .map(|part: UnitSet| self.closed(&base.with(&part)))
+                .map(|on| Half { part: on.common(among), on })
+                .filter(|half| half.part.len() < among.len())
+                .collect();
+            let possible = halves.len();
+            halves.retain(|half| !self.evidence.is_skipped(&half.on) || self.evidence.is_bad(&half.on));
+            skipped |= halves.len() < possible;
+            if !halves.is_empty() {
+                return Ok(halves);
+            }
+        }
+        if skipped { Err(Stop::Blank(Blank::Skipped)) } else { Ok(Vec::new()) }
+    }
+
+    /// Units in an order in which each stands behind those it needs.
+    fn needed_first(&self, among: &UnitSet) -> Vec<usize> {
+        if self.needs.is_empty() {
+            return among.iter().collect();
+        }
+        let mut order: Vec<usize> = among.iter().collect();
+        order.sort_by_key(|unit| self.closed(&UnitSet::from_iter([*unit])).len());
+        order
+    }
+
+    /// Returns when each half was quiet often enough to be taken as quiet; asks for rounds until then.
+    /// A half that shows the symptom changes the telling before this is reached again.
+    fn until_quiet(&self, halves: &[Half], whole: &UnitSet, left: usize) -> Told<()> {
+        let least = halves.iter().min_by_key(|half| self.evidence.quiet_runs(&half.on));
+        let Some(least) = least else { return Ok(()) };
+        let quiet = self.evidence.quiet_runs(&least.on);
+        if quiet == 0 {
+            return Err(self.want(least.on.clone(), Why::Part { left }));
+        }
+        if self.is_quiet(&least.on, whole, STEERING) {
+            return Ok(());
+        }
+        Err(self.settling(&least.on, whole, Why::Again { quiet }))
+    }
+
+    /// The set was quiet so often that less than `limit` doubt is left, by how often the larger set `shows` it.
+    pub(super) fn is_quiet(&self, set: &UnitSet, shows: &UnitSet, limit: f64) -> bool {
+        let quiet = self.evidence.quiet_runs(set);
+        if quiet < self.problem.runs.max(1) as usize {
+            return false;
+        }
+        let (shown, missed) = self.evidence.shown(shows);
+        self.steady || doubt(shown, missed, quiet) <= limit
+    }
+
+    /// The round that settles soonest whether `set` is quiet: that set again, or one that shows the symptom,
+    /// to learn how often it does.
+    pub(super) fn settling(&self, set: &UnitSet, shows: &UnitSet, why: Why) -> Stop {
+        let quiet = self.evidence.quiet_runs(set);
+        let (shown, missed) = self.evidence.shown(shows);
+        if shown == 0 && missed >= GONE {
+            return Stop::Blank(Blank::Gone);
+        }
+        if shown + missed >= RUNS_LIMIT || quiet >= RUNS_LIMIT {
+            return Stop::Blank(Blank::Rare);
+        }
+        let learn = quiet >= 2 && shown < RATE_WORTH && shown + missed < 2 * quiet && !self.evidence.is_skipped(shows);
+        if learn { self.want(shows.clone(), Why::Rate) } else { self.want(set.clone(), why) }
+    }
+}

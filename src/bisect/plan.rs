@@ -1,0 +1,152 @@
+//! The whole search, told from the start at each call: control, halving, confirmation, the rest.
+//!
+//! The code reads as if rounds could be run on the spot. Where one is missing it stops and asks for it; with the
+//! next observation it is told again and comes further. What rounds taught (units that must be on, units that
+//! need others) holds for the whole telling.
+
+use super::evidence::Evidence;
+use super::round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Why};
+use super::set::UnitSet;
+
+/// Why the telling stops here.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A round is missing.
+    Run { on: UnitSet, why: Why },
+    /// Nothing can be said.
+    Blank(Blank),
+    /// A unit must be on: always, or with those in `of`.
+    Learned { unit: usize, of: UnitSet },
+    /// What was inferred from "it shows every time" did not hold.
+    Unsteady,
+}
+
+pub(super) type Told<T> = Result<T, Stop>;
+
+/// One telling.
+#[derive(Debug)]
+pub(super) struct Search<'r> {
+    pub(super) problem: &'r Problem,
+    pub(super) evidence: Evidence<'r>,
+    /// One quiet run is proof, and of two parts one is enough to know the other.
+    pub(super) steady: bool,
+    pub(super) kept: UnitSet,
+    /// A unit, and those it needs.
+    pub(super) needs: Vec<(usize, UnitSet)>,
+}
+
+/// The next round, or the answer.
+pub fn next(problem: &Problem, rounds: &[Round]) -> Next {
+    let all = UnitSet::all(problem.units);
+    let evidence = Evidence { all: &all, rounds };
+    let (kept, needs) = told_needs(problem, rounds);
+    let steady = problem.steady && problem.runs <= 1 && !evidence.is_unsteady();
+    let mut search = Search { problem, evidence, steady, kept, needs };
+    loop {
+        let mut groups = Vec::new();
+        let mut rest = all.without(&search.kept);
+        match search.tell(&mut groups, &mut rest) {
+            Ok(outcome) => return Next::Done(outcome),
+            Err(Stop::Run { on, why }) => return Next::Run { on, why },
+            Err(Stop::Blank(why)) => return Next::Done(Outcome::CannotTell { why, groups, suspects: rest }),
+            Err(Stop::Unsteady) => search.steady = false,
+            Err(Stop::Learned { unit, of }) => search.learn(unit, &of),
+        }
+    }
+}
+
+/// Halvings that `units` take at most: ⌈log2 n⌉.
+pub fn halvings(units: usize) -> u32 {
+    units.max(1).next_power_of_two().trailing_zeros()
+}
+
+/// Rounds for one culprit whose symptom shows every time, at most: control, halvings, two confirmations.
+pub fn expected_rounds(units: usize) -> u32 {
+    halvings(units) + 3
+}
+
+/// What rounds that could not run told by themselves.
+fn told_needs(problem: &Problem, rounds: &[Round]) -> (UnitSet, Vec<(usize, UnitSet)>) {
+    let mut kept = problem.keep.clone();
+    let mut needs = Vec::new();
+    for round in rounds {
+        let Seen::CannotRun { keep, broken } = &round.seen else { continue };
+        if broken.is_empty() {
+            kept.extend(keep.iter());
+        } else if !keep.is_empty() {
+            needs.extend(broken.iter().map(|unit| (unit, keep.clone())));
+        }
+    }
+    (kept, needs)
+}
+
+impl Search<'_> {
+    /// Fills `groups` with what is proved and takes it out of `rest`, until the symptom stays away.
+    fn tell(&self, groups: &mut Vec<Group>, rest: &mut UnitSet) -> Told<Outcome> {
+        let nothing = self.closed(&UnitSet::new());
+        if !self.evidence.is_bad(&nothing) && self.evidence.quiet_runs(&nothing) == 0 {
+            return Err(self.want(nothing, Why::Control));
+        }
+        while !rest.is_empty() {
+            if self.evidence.is_bad(&nothing) {
+                // Also when it was seen late: whatever was found by then was found in its shadow.
+                groups.clear();
+                return Ok(Outcome::NotTheUnits { kept: nothing });
+            }
+            if let Some(last) = groups.last()
+                && !self.rest_is_bad(rest, &last.units)?
+            {
+                break;
+            }
+            let found = self.find(&UnitSet::new(), rest)?;
+            let group = self.settle(found)?;
+            *rest = rest.without(&group.units).without(&self.dependents(&group.units));
+            groups.push(group);
+        }
+        Ok(Outcome::Culprits { groups: groups.clone() })
+    }
+
+    /// `set` with all that must be on with it.
+    pub(super) fn closed(&self, set: &UnitSet) -> UnitSet {
+        let mut closed = set.with(&self.kept);
+        loop {
+            let before = closed.len();
+            for (unit, needed) in &self.needs {
+                if closed.contains(*unit) {
+                    closed.extend(needed.iter());
+                }
+            }
+            if closed.len() == before {
+                return closed;
+            }
+        }
+    }
+
+    /// Units that cannot be on without one of `units`.
+    pub(super) fn dependents(&self, units: &UnitSet) -> UnitSet {
+        let all = UnitSet::all(self.problem.units);
+        all.without(units).iter().filter(|unit| {
+            let closed = self.closed(&UnitSet::from_iter([*unit]));
+            !closed.without(&self.kept).common(units).is_empty()
+        }).collect()
+    }
+
+    fn learn(&mut self, unit: usize, of: &UnitSet) {
+        if of.is_empty() {
+            self.kept.insert(unit);
+        } else {
+            self.needs.extend(of.iter().map(|dependent| (dependent, UnitSet::from_iter([unit]))));
+        }
+    }
+
+    /// Asks for a round; first for what it takes to make it run, when it was tried and could not.
+    pub(super) fn want(&self, on: UnitSet, why: Why) -> Stop {
+        if self.evidence.is_skipped(&on) {
+            return Stop::Blank(Blank::Skipped);
+        }
+        match self.repair(&on) {
+            Some(stop) => stop,
+            None => Stop::Run { on, why },
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the search is asked, what it is told, and what it answers.
+
+use super::set::UnitSet;
+
+/// What is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Number of units; they are called `0..units`. With all of them on, the symptom was seen.
+    pub units: usize,
+    /// Units that must be on in every round.
+    pub keep: UnitSet,
+    /// The symptom is taken to show in every run of a set that has it, until a round says otherwise.
+    pub steady: bool,
+    /// Quiet runs that a set needs at least before it counts as quiet; 1 or more.
+    pub runs: u32,
+}
+
+/// What a round showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// The symptom.
+    Bad,
+    /// No symptom, although everything ran.
+    Good,
+    /// The work could not run with this set on.
+    CannotRun {
+        /// Units that are known to be missing.
+        keep: UnitSet,
+        /// Units that were on and did not work for lack of another.
+        broken: UnitSet,
+    },
+    /// The round does not count; the same set is asked for again.
+    Void,
+    /// The user cannot test this set.
+    Skip,
+}
+
+/// A round that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    /// Units that were on.
+    pub on: UnitSet,
+    pub seen: Seen,
+}
+
+/// Why a round is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing on but what must be.
+    Control,
+    /// A part of those that are still in question.
+    Part { left: usize },
+    /// The same again: one quiet run of this set is not enough.
+    Again { quiet: usize },
+    /// How often does a set show the symptom that is known to have it?
+    Rate,
+    /// What is missing so that the work can run?
+    Missing,
+    /// Only the culprits on: it should show.
+    Only,
+    /// Without one of the suspects: it should stay away.
+    Without { unit: usize },
+    /// All but the culprits on: it should stay away.
+    Rest,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    Run { on: UnitSet, why: Why },
+    Done(Outcome),
+}
+
+/// Units that have the fault together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    pub units: UnitSet,
+    /// They need one another, so it cannot be said which of them it is.
+    pub inseparable: bool,
+}
+
+/// Why nothing can be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blank {
+    /// The symptom did not come back even with everything on.
+    Gone,
+    /// It shows too rarely to tell quiet from lucky.
+    Rare,
+    /// The sets that would decide were skipped.
+    Skipped,
+    /// Even with everything on the work cannot run.
+    NeverRuns,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The symptom shows with nothing on but `kept`.
+    NotTheUnits { kept: UnitSet },
+    /// These, each group by itself.
+    Culprits { groups: Vec<Group> },
+    /// Not to be decided; `groups` were proved before, `suspects` are still in question.
+    CannotTell { why: Blank, groups: Vec<Group>, suspects: UnitSet },
+}

@@ -1,0 +1,19 @@
+//! `rules …`: what the packs hold, whether they are right, and how much of a log they know.
+
+mod check;
+mod list;
+mod show;
+
+use std::io;
+
+use super::{Console, Ended};
+use crate::cli::RulesCommand;
+
+/// Runs the command.
+pub(super) fn run(command: &RulesCommand, console: &mut Console<'_>) -> io::Result<Ended> {
+    match command {
+        RulesCommand::List { area, comfyui, packs } => list::run(area.as_deref(), comfyui.as_deref(), packs, console),
+        RulesCommand::Show { id, packs } => show::run(id, packs, console),
+        RulesCommand::Check(args) => check::run(args, console),
+    }
+}

@@ -1,0 +1,98 @@
+//! Everything that may stand in one pack file, and how one layer of packs goes over another.
+
+use schemars::JsonSchema;
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::schema::{
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, MessageDef, NodeDef, OomPhraseDef, PrecedenceDef, ReleaseDef,
+    RemedyDef, SentenceDef, VerdictDef,
+};
+
+/// A pack file, or all files of a pack together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PackFile {
+    pub message: Vec<MessageDef>,
+    pub oom_phrase: Vec<OomPhraseDef>,
+    pub bug: Vec<BugDef>,
+    pub node: Vec<NodeDef>,
+    pub flag: Vec<FlagDef>,
+    pub release: Vec<ReleaseDef>,
+    pub default: Vec<DefaultDef>,
+    pub aimdo: Vec<AimdoDef>,
+    pub class: Vec<ClassDef>,
+    pub verdict: Vec<VerdictDef>,
+    pub precedence: Vec<PrecedenceDef>,
+    pub remedy: Vec<RemedyDef>,
+    pub avoid: Vec<AvoidDef>,
+    pub sentence: Vec<SentenceDef>,
+}
+
+impl PackFile {
+    /// Names of the tables.
+    pub const TABLES: [&str; 14] = [
+        "message", "oom_phrase", "bug", "node", "flag", "release", "default", "aimdo", "class", "verdict", "precedence",
+        "remedy", "avoid", "sentence",
+    ];
+
+    /// Appends an item of `table`, or says what is wrong with it.
+    pub(super) fn add(&mut self, table: &str, item: Spanned<DeValue<'_>>) -> Result<(), toml::de::Error> {
+        match table {
+            "message" => push(&mut self.message, item),
+            "oom_phrase" => push(&mut self.oom_phrase, item),
+            "bug" => push(&mut self.bug, item),
+            "node" => push(&mut self.node, item),
+            "flag" => push(&mut self.flag, item),
+            "release" => push(&mut self.release, item),
+            "default" => push(&mut self.default, item),
+            "aimdo" => push(&mut self.aimdo, item),
+            "class" => push(&mut self.class, item),
+            "verdict" => push(&mut self.verdict, item),
+            "precedence" => push(&mut self.precedence, item),
+            "remedy" => push(&mut self.remedy, item),
+            "avoid" => push(&mut self.avoid, item),
+            "sentence" => push(&mut self.sentence, item),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lays `above` over this layer and tells the ids of what it replaced. Sentences are kept elsewhere.
+    pub(super) fn lay(&mut self, above: Self, replaced: &mut Vec<String>) {
+        lay(&mut self.message, above.message, |item| item.id.clone(), replaced);
+        lay(&mut self.oom_phrase, above.oom_phrase, |item| item.id.clone(), replaced);
+        lay(&mut self.bug, above.bug, |item| item.id.clone(), replaced);
+        lay(&mut self.node, above.node, |item| item.id.clone(), replaced);
+        lay(&mut self.flag, above.flag, |item| item.name.clone(), replaced);
+        lay(&mut self.release, above.release, |item| item.version.to_string(), replaced);
+        lay(&mut self.default, above.default, |item| item.id.clone(), replaced);
+        lay(&mut self.aimdo, above.aimdo, AimdoDef::key, replaced);
+        lay(&mut self.class, above.class, ClassDef::key, replaced);
+        lay(&mut self.verdict, above.verdict, |item| item.id.clone(), replaced);
+        lay(&mut self.precedence, above.precedence, |item| item.rank.to_string(), replaced);
+        lay(&mut self.remedy, above.remedy, |item| item.id.clone(), replaced);
+        lay(&mut self.avoid, above.avoid, |item| item.id.clone(), replaced);
+        self.release.sort_by_key(|release| release.version);
+    }
+}
+
+fn push<T: DeserializeOwned>(items: &mut Vec<T>, item: Spanned<DeValue<'_>>) -> Result<(), toml::de::Error> {
+    items.push(T::deserialize(item.into_deserializer())?);
+    Ok(())
+}
+
+/// Replaces the items of `below` that have the same key, appends the others.
+fn lay<T>(below: &mut Vec<T>, above: Vec<T>, key: impl Fn(&T) -> String, replaced: &mut Vec<String>) {
+    for item in above {
+        let id = key(&item);
+        match below.iter_mut().find(|other| key(other) == id) {
+            Some(slot) => {
+                *slot = item;
+                replaced.push(id);
+            }
+            None => below.push(item),
+        }
+    }
+}
