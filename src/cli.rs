@@ -112,6 +112,10 @@ pub enum RulesCommand {
     },
     /// Look for mistakes in rule packs; exit status 1 when there are any
     Check(CheckArgs),
+    /// Hold the packs against the sources of ComfyUI, or its flags against a saved --help
+    Verify(VerifyArgs),
+    /// Say how much of logs the packs know, and which unknown lines are the commonest
+    Coverage(CoverageArgs),
     /// Show an item of the packs with all its fields
     Show {
         /// Its id
@@ -137,6 +141,52 @@ pub struct CheckArgs {
     /// Write the findings as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Options of `rules verify`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").args(["comfyui", "help_text"]).required(true).multiple(true))]
+pub struct VerifyArgs {
+    /// Sources of ComfyUI: a folder, or a git repository
+    #[arg(long, value_name = "PATH")]
+    pub comfyui: Option<PathBuf>,
+    /// Revision of the git repository to read, as in v0.3.64; without it the folder as it is
+    #[arg(long, value_name = "REV", requires = "comfyui")]
+    pub rev: Option<String>,
+    /// Saved output of `python main.py --help`
+    #[arg(long, value_name = "FILE")]
+    pub help_text: Option<PathBuf>,
+    /// Version of the sources, where they do not say it
+    #[arg(long, value_name = "VERSION")]
+    pub version: Option<String>,
+    /// Write everything as JSON
+    #[arg(long, conflicts_with = "markdown")]
+    pub json: bool,
+    /// Write the tables as Markdown
+    #[arg(long)]
+    pub markdown: bool,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// Options of `rules coverage`.
+#[derive(Debug, Args)]
+pub struct CoverageArgs {
+    /// Logs to read; `-` or nothing reads what is piped in
+    #[arg(value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// Unknown lines to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub top: usize,
+    /// Write everything as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
 }
 
 /// Rule packs to use.

@@ -70,6 +70,10 @@ pub enum UsageError {
     #[error("no rule pack to check")]
     #[diagnostic(code(comfy_triage::usage::no_pack), help("name its folder: comfy-triage rules check my-rules"))]
     NoPack,
+    /// `rules verify` on a tree that does not say its version.
+    #[error("it is not known which version of ComfyUI this is")]
+    #[diagnostic(code(comfy_triage::usage::no_version), help("say it: --version 0.33.0"))]
+    NoVersion,
     /// `--comfyui` with something that is no version.
     #[error("`{given}` is not a version of ComfyUI")]
     #[diagnostic(code(comfy_triage::usage::version), help("write it as 0.3.68"))]

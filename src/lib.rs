@@ -14,3 +14,5 @@ pub mod rule;
 pub mod samples;
 pub mod text;
 pub mod timeline;
+pub mod upstream;
+pub mod coverage;

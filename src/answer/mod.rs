@@ -1,5 +1,6 @@
 //! Answers to the questions that people ask of a log: plain, serializable data.
 
+pub mod bisection;
 mod report;
 mod triage;
 

@@ -3,7 +3,7 @@
 //! A seen symptom proves that the set, and every larger one, has it. A quiet run only makes it less likely: how
 //! much less depends on how often the symptom shows where it is known to be. That is the one rule of the search.
 
-use super::round::{Round, Seen};
+use super::round::{Round, Seen, Why};
 use super::set::UnitSet;
 
 /// The rounds, with everything on and the symptom seen as the first of them.
@@ -22,6 +22,17 @@ impl Evidence<'_> {
     /// Quiet runs of this set or of a larger one that is not known to have the symptom.
     pub(super) fn quiet_runs(&self, set: &UnitSet) -> usize {
         self.rounds.iter().filter(|round| round.seen == Seen::Good && set.within(&round.on) && !self.is_bad(&round.on)).count()
+    }
+
+    /// Quiet runs of exactly this set.
+    pub(super) fn own_quiet_runs(&self, set: &UnitSet) -> usize {
+        self.rounds.iter().filter(|round| round.seen == Seen::Good && round.on == *set).count()
+    }
+
+    /// It was confirmed by a run of its own: one that was asked for to confirm, after it had been found.
+    pub(super) fn is_confirmed(&self, set: &UnitSet, seen: &Seen) -> bool {
+        let confirms = |why: &Why| matches!(why, Why::Only | Why::Rest | Why::Rate);
+        self.rounds.iter().any(|round| round.on == *set && round.seen == *seen && confirms(&round.why))
     }
 
     /// How often the symptom showed and stayed away in runs that had all of `set`, which is known to have it.
@@ -71,10 +82,11 @@ mod tests {
     fn a_symptom_proves_larger_sets_and_a_quiet_run_speaks_for_smaller_ones() {
         let set = |units: &[usize]| units.iter().copied().collect::<UnitSet>();
         let rounds = [
-            Round { on: set(&[0, 1]), seen: Seen::Good },
-            Round { on: set(&[2]), seen: Seen::Bad },
-            Round { on: set(&[2, 3]), seen: Seen::Good },
-        ];
+            (set(&[0, 1]), Seen::Good),
+            (set(&[2]), Seen::Bad),
+            (set(&[2, 3]), Seen::Good),
+        ]
+        .map(|(on, seen)| Round { on, why: Why::Rate, seen });
         let all = set(&[0, 1, 2, 3]);
         let evidence = Evidence { all: &all, rounds: &rounds };
         assert!(evidence.is_bad(&set(&[1, 2])) && !evidence.is_bad(&set(&[1, 3])));

@@ -103,15 +103,14 @@ impl Search<'_> {
         if quiet == 0 {
             return Err(self.want(least.on.clone(), Why::Part { left }));
         }
-        if self.is_quiet(&least.on, whole, STEERING) {
+        if self.is_quiet(quiet, whole, STEERING) {
             return Ok(());
         }
-        Err(self.settling(&least.on, whole, Why::Again { quiet }))
+        Err(self.settling(&least.on, quiet, whole, Why::Again { quiet }))
     }
 
-    /// The set was quiet so often that less than `limit` doubt is left, by how often the larger set `shows` it.
-    pub(super) fn is_quiet(&self, set: &UnitSet, shows: &UnitSet, limit: f64) -> bool {
-        let quiet = self.evidence.quiet_runs(set);
+    /// So many quiet runs leave no more doubt than `limit`, by how often the larger set `shows` the symptom.
+    pub(super) fn is_quiet(&self, quiet: usize, shows: &UnitSet, limit: f64) -> bool {
         if quiet < self.problem.runs.max(1) as usize {
             return false;
         }
@@ -119,10 +118,9 @@ impl Search<'_> {
         self.steady || doubt(shown, missed, quiet) <= limit
     }
 
-    /// The round that settles soonest whether `set` is quiet: that set again, or one that shows the symptom,
-    /// to learn how often it does.
-    pub(super) fn settling(&self, set: &UnitSet, shows: &UnitSet, why: Why) -> Stop {
-        let quiet = self.evidence.quiet_runs(set);
+    /// The round that settles soonest whether `set`, quiet so often, is: that set again, or one that shows the
+    /// symptom, to learn how often it does.
+    pub(super) fn settling(&self, set: &UnitSet, quiet: usize, shows: &UnitSet, why: Why) -> Stop {
         let (shown, missed) = self.evidence.shown(shows);
         if shown == 0 && missed >= GONE {
             return Stop::Blank(Blank::Gone);

@@ -87,7 +87,7 @@ impl Search<'_> {
         if !self.evidence.is_bad(&nothing) && self.evidence.quiet_runs(&nothing) == 0 {
             return Err(self.want(nothing, Why::Control));
         }
-        while !rest.is_empty() {
+        loop {
             if self.evidence.is_bad(&nothing) {
                 // Also when it was seen late: whatever was found by then was found in its shadow.
                 groups.clear();
@@ -96,14 +96,13 @@ impl Search<'_> {
             if let Some(last) = groups.last()
                 && !self.rest_is_bad(rest, &last.units)?
             {
-                break;
+                return Ok(Outcome::Culprits { groups: groups.clone() });
             }
             let found = self.find(&UnitSet::new(), rest)?;
             let group = self.settle(found)?;
             *rest = rest.without(&group.units).without(&self.dependents(&group.units));
             groups.push(group);
         }
-        Ok(Outcome::Culprits { groups: groups.clone() })
     }
 
     /// `set` with all that must be on with it.

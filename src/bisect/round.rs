@@ -40,6 +40,8 @@ pub enum Seen {
 pub struct Round {
     /// Units that were on.
     pub on: UnitSet,
+    /// What it was asked for.
+    pub why: Why,
     pub seen: Seen,
 }
 

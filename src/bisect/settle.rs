@@ -1,9 +1,10 @@
 //! The last word on a suspect: only it on shows the symptom, and without any part of it the symptom stays away.
 //!
-//! Nobody is named before both are shown. This is where an innocent unit is let go that a lucky quiet run drew in.
+//! Nobody is named before both are shown, by runs of exactly these sets: the runs that led to a suspect chose it,
+//! so they cannot speak for it a second time. Here an innocent unit is let go that a lucky quiet run drew in.
 
 use super::plan::{Search, Stop, Told};
-use super::round::{Blank, Group, Why};
+use super::round::{Blank, Group, Seen, Why};
 use super::set::UnitSet;
 
 /// Doubt that may be left that the symptom stays away without a unit that is named.
@@ -17,7 +18,7 @@ impl Search<'_> {
         let mut found = found;
         'again: loop {
             let only = self.closed(&found);
-            if !self.evidence.is_bad(&only) {
+            if !self.evidence.is_confirmed(&only, &Seen::Bad) {
                 return Err(self.shows_or_not(only));
             }
             let mut parts = 0;
@@ -28,9 +29,7 @@ impl Search<'_> {
                     found = self.find(&UnitSet::new(), &without.without(&self.kept))?;
                     continue 'again;
                 }
-                if !self.is_quiet(&without, &only, NAMING) {
-                    return Err(self.settling(&without, &only, Why::Without { unit }));
-                }
+                self.stays_away(&without, &only, unit)?;
                 parts += usize::from(found.common(&without).is_empty());
             }
             let inseparable = found.len() > 1 && parts == found.len();
@@ -40,12 +39,21 @@ impl Search<'_> {
 
     /// The suspects alone should show it. When they do not, what was inferred was wrong.
     fn shows_or_not(&self, only: UnitSet) -> Stop {
-        match self.evidence.quiet_runs(&only) {
+        let proved = self.evidence.is_bad(&only);
+        match self.evidence.own_quiet_runs(&only) {
             0 => self.want(only, Why::Only),
             _ if self.steady => Stop::Unsteady,
+            _ if proved => self.settling(&only, 0, &only, Why::Only),
             // Cannot come up: without inference only sets are followed in which the symptom was seen.
             _ => Stop::Blank(Blank::Rare),
         }
+    }
+
+    /// Returns when `without`, a suspect less than `only`, is known to be quiet.
+    fn stays_away(&self, without: &UnitSet, only: &UnitSet, unit: usize) -> Told<()> {
+        let own = self.evidence.own_quiet_runs(without);
+        let quiet = if self.steady { self.evidence.quiet_runs(without) } else { own };
+        if self.is_quiet(quiet, only, NAMING) { Ok(()) } else { Err(self.settling(without, quiet, only, Why::Without { unit })) }
     }
 
     /// Is there more among `rest`, beside `found`?
@@ -55,6 +63,10 @@ impl Search<'_> {
             return Ok(true);
         }
         let shows = self.closed(found);
-        if self.is_quiet(&on, &shows, COMPLETE) { Ok(false) } else { Err(self.settling(&on, &shows, Why::Rest)) }
+        let quiet = self.evidence.quiet_runs(&on);
+        if self.is_quiet(quiet, &shows, COMPLETE) && self.evidence.is_confirmed(&on, &Seen::Good) {
+            return Ok(false);
+        }
+        Err(self.settling(&on, quiet, &shows, Why::Rest))
     }
 }

@@ -3,7 +3,7 @@
 use super::draft::{Draft, evidence, told};
 use super::view::{Gpu, Os, View, same_dir};
 use super::words::Words;
-use crate::answer::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
 use crate::rule::{BugDef, Since, Version};
 use crate::timeline::Signal;
 

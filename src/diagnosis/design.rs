@@ -5,7 +5,7 @@ use super::defaults::{self, Worked};
 use super::draft::{Draft, counted, evidence, figure, told};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::answer::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::rule::{Packs, Term};
 use crate::samples::{Samples, Shape};
 use crate::text;

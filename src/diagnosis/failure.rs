@@ -4,7 +4,7 @@ use super::draft::{Draft, counted, evidence, told};
 use super::host::is_absurd;
 use super::view::{View, is_comfyui_own, same_dir};
 use super::words::Words;
-use crate::answer::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
 use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -16,7 +16,10 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(import_failure(view, words));
     let exceptions = &view.session.exceptions;
-    let raised: Vec<&Exception> = exceptions.iter().filter(|exception| !exception.is_oom || absurd(exception, view)).collect();
+    let raised: Vec<&Exception> = exceptions
+        .iter()
+        .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
+        .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
     let mut core_told = false;
@@ -134,7 +137,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         (false, ExceptionPlace::Prompt) => ("other-error", "error-prompt"),
         (false, _) => ("other-error", "error-start"),
     };
-    let mut lines = vec![evidence(&exception.at, None)];
+    let mut lines = vec![evidence(exception.last_line_at.as_ref().filter(|_| !exception.in_execution).unwrap_or(&exception.at), None)];
     for frame in exception.frames.iter().rev().take(1) {
         if let Some(line) = lines.first_mut() {
             line.remark = Some(words.say("remark-last-frame", &[("frame", frame)]));
@@ -192,16 +195,8 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
                 .because(vec![counted(errors, None)]),
         );
     }
+    findings.extend(refused(view, words));
     let prompts = session.prompts;
-    if prompts.got > 0 && prompts.invalid == prompts.got && prompts.executed == 0 {
-        let lines = session.invalid_at.iter().map(|at| evidence(at, None)).collect();
-        findings.push(
-            Draft::new("other-error", view.number, Status::Confirmed, words.say("error-refused", &[]))
-                .about("invalid-prompt")
-                .grade(Grade::Strong, words.say("grade-error-text", &[]))
-                .because(lines),
-        );
-    }
     if findings.is_empty()
         && prompts.executed == 0
         && session.server_ready.is_none()
@@ -247,5 +242,26 @@ fn import_failure(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             .figures(figures)
             .candidates(candidates.collect())
             .because(lines),
+    )
+}
+
+/// Prompts that ComfyUI refused before they ran. Where node packs failed to import, that is the cause.
+fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let at = session.invalid_at.as_ref()?;
+    if session.nodes.iter().any(|node| node.failed) {
+        return None;
+    }
+    let all = session.prompts.executed == 0;
+    let later = session.last_executed.as_ref().is_some_and(|last| last.place > at.place);
+    let key = if all { "error-refused" } else { "error-refused-some" };
+    let number = session.prompts.invalid.to_string();
+    Some(
+        Draft::new("other-error", view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
+            .about("invalid-prompt")
+            .grade(Grade::Strong, words.say("grade-error-text", &[]))
+            .in_prompt(session.current_prompt())
+            .recovered(later)
+            .because(vec![evidence(at, None)]),
     )
 }

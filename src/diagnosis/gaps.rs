@@ -3,7 +3,7 @@
 use super::draft::evidence;
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::answer::{EvidenceReport, Finding, RuledOut};
+use super::finding::{EvidenceReport, Finding, RuledOut};
 use crate::timeline::EndingKind;
 
 /// Hypotheses that this log speaks against, with the reason.
@@ -20,14 +20,16 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
     if session.leaks.is_empty() && super::leak::ruled_out(view).is_some() {
         list.push(RuledOut { id: "leak-confirmed".to_owned(), reason: words.say("not-leak", &[("prompts", &executed)]), evidence: last() });
     }
-    if !named("gpu-oom") && session.ooms.is_empty() && session.counts.attention_retries.is_none() {
+    let mentioned = session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
+    if !named("gpu-oom") && session.ooms.is_empty() && session.counts.attention_retries.is_none() && !mentioned {
         list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
     }
     let stopped_well = view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
     if !named("host-oom") && session.host_ooms.is_empty() && stopped_well {
         list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
     }
-    if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() {
+    let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
+    if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
         list.push(RuledOut { id: "reload-each-prompt".to_owned(), reason: words.say("not-reload", &[]), evidence: Vec::new() });
     }
     if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
@@ -59,7 +61,7 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
     add("gap-start", session.fact("total_vram_mib").is_none(), &[]);
     add("gap-version", view.span.is_unknown(), &[]);
     add("gap-last-call", id == "leak-confirmed", &[]);
-    add("gap-kill-cause", id == "host-oom" && chosen.grade < crate::answer::Grade::Strong, &[]);
+    add("gap-kill-cause", id == "host-oom" && chosen.grade < super::finding::Grade::Strong, &[]);
     add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);
     list
 }

@@ -3,7 +3,7 @@
 use super::draft::{Draft, evidence, figure, told};
 use super::view::View;
 use super::words::Words;
-use crate::answer::{Basis, Finding, Grade, Status};
+use super::finding::{Basis, Finding, Grade, Status};
 use crate::samples::{Column, Samples, Shape, Trend, trend};
 use crate::text;
 

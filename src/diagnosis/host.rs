@@ -4,7 +4,7 @@ use super::defaults;
 use super::draft::{Draft, evidence, figure, told};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::answer::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::event::{GIB, MIB};
 use crate::rule::Version;
 use crate::text;
@@ -66,7 +66,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     let limit_text = limit.map_or_else(String::new, |(mib, _)| text::mib(mib));
     let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
     let version = view.version.exact.clone().unwrap_or_default();
-    let code = ending.exit_code.map_or_else(String::new, |code| code.to_string());
+    let code = ending.exit_code.map_or_else(String::new, |code| format!(" ({code})"));
     let blind = limit.is_some_and(|(limit, source)| source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > limit * 1.1));
     let (id, key) = match (container, blind, killed.memcg) {
         (true, true, _) => ("container-limit", "container-killed-blind"),
@@ -253,7 +253,7 @@ fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: 
         figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![oom.at.place.line]));
     }
     let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let candidates = exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| crate::answer::Candidate {
+    let candidates = exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| super::finding::Candidate {
         dir: dir.clone(),
         why: "traceback".to_owned(),
         reason: words.say("candidate-ran-inside", &[]),

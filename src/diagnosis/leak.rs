@@ -4,7 +4,7 @@ use super::classes::{is_core, label, name_tokens};
 use super::draft::{Draft, evidence, figure, told};
 use super::view::View;
 use super::words::Words;
-use crate::answer::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::text;
 use crate::timeline::{Evidence, Leak};
 
@@ -48,7 +48,15 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
     let peak_text = peak.to_string();
     let models = |n: u64| words.count("model-one", "model-many", n, &[]);
     let growth = growth_per_prompt(leak);
+    let held_classes: Vec<(&str, u64)> = all.iter().filter_map(|(class, leak)| leak.held_last.filter(|k| *k > 0).map(|k| (class.as_str(), k))).collect();
+    let several = view.session.held_total.filter(|_| held_classes.len() > 1 && !gone);
     let summary = match (k, released) {
+        _ if several.is_some() => {
+            let (first, last, _) = several.unwrap_or_default();
+            let list: Vec<String> = held_classes.iter().take(4).map(|(class, k)| format!("{k} × {class}")).collect();
+            let key = if last > first { "leak-several-growing" } else { "leak-several" };
+            words.say(key, &[("models", &models(last)), ("list", &list.join(", ")), ("first", &first.to_string()), ("last", &last.to_string())])
+        }
         (_, Some(at)) if gone => words.say(
             "leak-released",
             &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())],

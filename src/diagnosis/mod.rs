@@ -8,11 +8,13 @@ mod defaults;
 mod design;
 mod draft;
 mod failure;
+mod finding;
 mod gaps;
 mod growth;
 mod host;
 mod leak;
 mod oom;
+mod packages;
 mod quiet;
 mod reload;
 mod remedies;
@@ -20,14 +22,18 @@ mod verdict;
 mod view;
 mod words;
 
-use crate::answer::{Avoid, Finding, RuledOut, Status, Step, VersionReport};
+
 use crate::event::Tally;
 use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
 
 pub use draft::{evidence, place};
+pub use finding::{
+    Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
+    VersionReport,
+};
 pub use oom::{Part, split};
-pub use view::{Gpu, LimitSource, Os, View, same_dir};
+pub use view::{Gpu, LimitSource, Os, View, is_comfyui_own, same_dir};
 pub use words::Words;
 
 /// Side evidence and the user's question.
@@ -95,6 +101,7 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
     findings.extend(failure::examine(view, words));
     findings.extend(reload::examine(view, words));
     findings.extend(growth::examine(view, words, samples));
+    findings.extend(packages::examine(view, words));
     let structures = structures(view, &findings);
     findings.extend(bugs::examine(view, words, &structures));
     findings.extend(design::examine(view, words, samples));

@@ -4,7 +4,7 @@ use super::classes::kind;
 use super::draft::{Draft, evidence, figure, told};
 use super::view::View;
 use super::words::Words;
-use crate::answer::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::event::{GIB, MIB};
 use crate::text;
 use crate::timeline::OomRecord;
@@ -13,6 +13,8 @@ use crate::timeline::OomRecord;
 const RETRIES_THAT_TELL: u64 = 4;
 /// Share of the card that other programs must hold to be what decided.
 const OTHERS_SHARE: f64 = 0.2;
+/// Reserved but unused memory from this size on counts as fragmentation, not as the usual small change.
+const PIECES: f64 = 512.0 * MIB;
 /// A request from this size on is working memory of a step, not a weight or a buffer.
 const STEP_BYTES: f64 = GIB;
 
@@ -52,6 +54,8 @@ pub struct Split {
     /// Measured where the processes are listed, else derived together with the context.
     pub others: Option<f64>,
     pub others_measured: bool,
+    /// The driver's list holds ComfyUI itself, so what others hold is the rest of the card.
+    pub counted_twice: bool,
     /// All that offloading could free.
     pub freeable: Option<f64>,
     /// The request is larger than the card.
@@ -76,7 +80,12 @@ pub fn split(oom: &OomRecord, view: &View<'_>) -> Split {
         }
         _ => None,
     };
-    let others = numbers.others.or(if numbers.process.is_some() { None } else { residual });
+    // Inside a container the driver lists ComfyUI itself under its own number; then the list plus what PyTorch holds
+    // is more than the card.
+    let counted_twice = numbers.process.is_none()
+        && matches!((numbers.others, numbers.allocated, capacity), (Some(others), Some(allocated), Some(capacity)) if others + allocated > capacity * 1.02);
+    let listed = numbers.others.filter(|_| !counted_twice);
+    let others = listed.or(numbers.other_allocations).or(if numbers.process.is_some() { None } else { residual });
     let freeable = weights.map(|weights| weights + numbers.free.unwrap_or(0.0) + unallocated.unwrap_or(0.0));
     let impossible = numbers.requested.zip(capacity).is_some_and(|(requested, capacity)| requested > capacity);
     let mut split = Split {
@@ -85,7 +94,8 @@ pub fn split(oom: &OomRecord, view: &View<'_>) -> Split {
         weights,
         rest,
         others,
-        others_measured: numbers.others.is_some(),
+        counted_twice,
+        others_measured: listed.is_some() || numbers.other_allocations.is_some(),
         freeable,
         impossible,
     };
@@ -99,8 +109,19 @@ fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: boo
     if split.impossible {
         return Part::Activations;
     }
-    if unallocated.is_some_and(|unallocated| unallocated >= requested && unallocated > 64.0 * MIB) {
+    let room = split.capacity.zip(numbers.allocated).is_none_or(|(capacity, allocated)| allocated + requested < capacity * 0.97);
+    if room && unallocated.is_some_and(|unallocated| unallocated >= requested && unallocated >= PIECES) {
         return Part::Fragmentation;
+    }
+    if numbers.other_allocations.is_some_and(|other| other > numbers.allocated.unwrap_or(0.0)) {
+        return Part::Context;
+    }
+    // Most of the card is free: the driver or an allocator's limit refused, no part of the card did.
+    if numbers.free.is_some_and(|free| free > requested * 2.0 && free > GIB) {
+        return Part::Unknown;
+    }
+    if split.counted_twice && split.capacity.zip(split.others).is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE) {
+        return Part::Others;
     }
     let others_large = split.capacity.zip(split.others).is_some_and(|(capacity, others)| {
         others > capacity * OTHERS_SHARE && others > requested && others > 1.5 * GIB
@@ -137,7 +158,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(oom) = chosen {
         findings.push(finding(oom, view, words));
-    } else if let Some(finding) = retries(view, words) {
+    } else if let Some(finding) = retries(view, words).or_else(|| tiled(view, words)) {
         findings.push(finding);
     }
     findings
@@ -159,6 +180,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
     let offload_cannot = split.impossible || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable);
     let key = match split.part {
         Part::Activations if offload_cannot => "oom-activations-impossible",
+        Part::Activations if split.weights.is_none() => "oom-activations-likely",
         Part::Activations if oom.numbers.free.is_some() => "oom-activations",
         Part::Activations => "oom-activations-no-free",
         Part::Weights => "oom-weights",
@@ -167,6 +189,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         Part::Context => "oom-context",
         Part::Unknown if oom.numbers.requested.is_none() && oom.kind == "cuda-error" => "oom-driver",
         Part::Unknown if oom.numbers.requested.is_none() => "oom-no-numbers",
+        Part::Unknown if oom.numbers.free.zip(oom.numbers.requested).is_some_and(|(free, requested)| free > requested * 2.0) => "oom-refused",
         Part::Unknown => "oom-undecided",
     };
     let (grade, reason) = match (split.part, oom.kind.as_str()) {
@@ -174,6 +197,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Part::Activations, _) if offload_cannot => (Grade::Strong, "grade-oom-over-freeable"),
         (Part::Unknown, _) if oom.numbers.requested.is_none() => (Grade::Moderate, "grade-oom-no-numbers"),
         (Part::Unknown, _) => (Grade::Strong, "grade-oom-undecided"),
+        (Part::Activations, _) if split.weights.is_none() => (Grade::Moderate, "grade-oom-size-only"),
         (Part::Activations, _) => (Grade::Strong, "grade-oom-request"),
         _ => (Grade::Strong, "grade-oom-numbers"),
     };
@@ -276,5 +300,18 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .grade(Grade::Moderate, words.say("grade-oom-retries", &[]))
         .in_prompt(counted.last_prompt)
         .because(lines);
+    Some(finding)
+}
+
+/// VAE did not fit and went on with tiles: a warning, not a failure.
+fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let counted = view.session.counts.tiled_retries.as_ref()?;
+    let remark = words.say("remark-tiled-retry", &[]);
+    let finding = Draft::new("gpu-oom", view.number, Status::Possible, words.count("oom-tiled-one", "oom-tiled", counted.count, &[]))
+        .about("activations")
+        .grade(Grade::Strong, words.say("grade-error-text", &[]))
+        .in_prompt(counted.last_prompt)
+        .recovered(true)
+        .because(vec![super::draft::counted(counted, Some(remark))]);
     Some(finding)
 }

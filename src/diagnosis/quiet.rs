@@ -3,7 +3,7 @@
 use super::draft::{Draft, evidence, told};
 use super::view::View;
 use super::words::Words;
-use crate::answer::{Basis, Finding, Grade, Status};
+use super::finding::{Basis, Finding, Grade, Status};
 use crate::event::Tally;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -27,6 +27,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         if let Some(at) = &session.last_executed {
             lines.push(evidence(at, Some(words.say("remark-last-prompt", &[]))));
         }
+        if let Some(counted) = &session.counts.tiled_retries {
+            lines.push(super::draft::counted(counted, Some(words.say("remark-tiled-retry", &[]))));
+        }
         if let Some(at) = &session.first_interrupt {
             lines.push(evidence(at, Some(words.say("remark-interrupted", &[]))));
         }
@@ -46,7 +49,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
             .because(fact.into_iter().collect());
     }
-    let key = if in_flight {
+    let key = if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
+        "insufficient-ended"
+    } else if in_flight {
         "insufficient-in-flight"
     } else if code_only {
         "insufficient-exit-code"

@@ -3,7 +3,7 @@
 use super::draft::{Draft, counted, evidence, told};
 use super::view::View;
 use super::words::Words;
-use crate::answer::{Basis, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -22,7 +22,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         })
         .collect();
     again.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)).then_with(|| a.0.cmp(b.0)));
-    let (class, load) = again.first().copied()?;
+    let Some((class, load)) = again.first().copied() else { return rebuilt(view, words) };
     let fit = fit(view);
     let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
     let prompts = load.prompts.to_string();
@@ -89,4 +89,27 @@ fn median_seconds(view: &View<'_>) -> Option<f64> {
     let mut seconds: Vec<f64> = view.session.prompt_list.iter().filter_map(|prompt| prompt.seconds).collect();
     seconds.sort_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied()
+}
+
+/// Requested in each prompt, with its file read anew: another checkpoint, a rebuilt loader output, or a cache that
+/// gave it up.
+fn rebuilt(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let found = session.loads.iter().filter(|(class, load)| {
+        !session.leaks.contains_key(*class)
+            && load.rebuilt_prompts + load.reload_prompts + 1 >= PROMPTS_NEEDED
+            && (load.rebuilt_prompts + load.reload_prompts) * 2 >= prompts_since(view, load)
+    });
+    let (class, load) = found.max_by(|a, b| size(a.1).total_cmp(&size(b.1)).then_with(|| b.0.cmp(a.0)))?;
+    let first = load.first.as_ref()?;
+    let last = load.last.as_ref().map_or(first.place.line, |at| at.place.line);
+    let remark = words.say("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
+    let summary = words.say("reload-rebuilt", &[("class", class), ("prompts", &load.prompts.to_string())]);
+    Some(
+        Draft::new("reload-each-prompt", view.number, Status::Possible, summary)
+            .about(class)
+            .grade(Grade::Weak, words.say("grade-reload-rebuilt", &[]))
+            .settle(words.say("settle-reload", &[]))
+            .because(vec![evidence(&first.clone().through(last), Some(remark))]),
+    )
 }

@@ -3,7 +3,7 @@
 
 use super::view::{Os, View};
 use super::words::Words;
-use crate::answer::{Avoid, Finding, Step};
+use super::finding::{Avoid, Finding, Step};
 use crate::rule::{RemedyDef, Since, Version};
 
 /// Parts a finding's remedies act on.
@@ -61,6 +61,14 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
     let sees = session.fact("cgroup_limit_mib").is_some() || view.span.at_least(Version::new(0, 35, 0));
     add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
     add("impossible-request", finding.figures.iter().any(|figure| figure.name == "capacity") && session.ooms.iter().any(|oom| super::oom::split(oom, view).impossible));
+    let last = session.ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| session.ooms.last());
+    let offload_cannot = last.is_some_and(|oom| {
+        let split = super::oom::split(oom, view);
+        split.impossible || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
+    });
+    add("offload-cannot", offload_cannot);
+    add("macos", view.os == Os::MacOs);
+    add("tiled-already", session.counts.tiled_retries.is_some());
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
     add("custom-nodes-off", view.nodes_off());
@@ -79,6 +87,7 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         if !steps.is_empty() {
             return steps;
         }
+        return vec![plain(words.say("step-go-back", &[]))];
     }
     if finding.id == "insufficient-evidence" {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
@@ -110,6 +119,9 @@ fn bug_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     let mut steps = Vec::new();
     if let Some(fixed) = bug.fixed_in {
         steps.push(plain(words.say("step-upgrade", &[("version", &fixed.to_string())])));
+    }
+    if finding.about.as_deref() == Some("comfy-aimdo-outdated") {
+        steps.push(plain(words.say("step-requirements", &[])));
     }
     let usable = bug.workaround_flags.iter().all(|flag| may_suggest(flag, view, words));
     if let Some(text) = words.packs.prose_text("bug", id, "workaround", words.zh)

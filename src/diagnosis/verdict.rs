@@ -1,7 +1,7 @@
 //! One answer out of all findings: the table of precedence from the packs, read from the top.
 
 use super::view::View;
-use crate::answer::{Finding, Status};
+use super::finding::{Finding, Status};
 use crate::rule::{Packs, PrecedenceDef, PrecedenceWhen};
 use crate::timeline::EndingKind;
 
@@ -48,7 +48,7 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
             PrecedenceWhen::ShownOrAsked => {
                 let words = row.asked.get(&finding.id);
                 let wanted = words.is_some_and(|words| words.iter().any(|word| asked.contains(word)));
-                wanted || is_shown(finding)
+                (wanted && ran_on(finding, views)) || is_shown(finding)
             }
             PrecedenceWhen::Always => true,
         }
@@ -105,4 +105,10 @@ fn is_failure(finding: &Finding, findings: &[Finding], views: &[View<'_>]) -> bo
 /// Session and prompt in which a finding's failure stands.
 fn moment(finding: &Finding) -> (usize, u64) {
     (finding.session, finding.prompt.unwrap_or(0))
+}
+
+/// Nothing was cut off: a process that died in the middle of its work is not explained by what is meant.
+fn ran_on(finding: &Finding, views: &[View<'_>]) -> bool {
+    let ending = views.iter().find(|view| view.number == finding.session).and_then(View::ending);
+    ending.is_none_or(|ending| ending.in_flight.is_none() && matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning))
 }

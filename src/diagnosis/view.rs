@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::words::Words;
-use crate::answer::VersionReport;
+use super::finding::VersionReport;
 use crate::rule::{Constant, FlagDef, Since, Version, VersionSpan};
 use crate::timeline::{Ending, Evidence, Session, Timeline};
 
@@ -95,9 +95,9 @@ impl<'t> View<'t> {
         self.session.container_limit_mib.as_ref().map(|(mib, _)| (*mib, LimitSource::Log))
     }
 
-    /// How the log ends, when this is its last session.
+    /// How this start of ComfyUI ended.
     pub fn ending(&self) -> Option<&'t Ending> {
-        if self.is_last { self.timeline.ending.as_ref() } else { None }
+        self.session.ending.as_ref()
     }
 
     /// RAM that ComfyUI saw, in MiB.

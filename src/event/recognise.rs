@@ -15,7 +15,7 @@ use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Captures, Constant, EventKind, Hit, Packs, Rule};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
-const RESERVED: [&str; 8] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup"];
+const RESERVED: [&str; 9] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
 /// Blanks that separate two texts written by a cursor that had wandered off.
 const GAP: &[u8] = b"        ";
 /// Lines after an allocator's message in which its sentence may go on.
@@ -407,6 +407,7 @@ fn what_of<'t>(rule: &'t Rule, captures: &Captures<'t, 't>, text: &'t [u8], phra
             anon_rss: read.bytes("anon_rss"),
             cgroup: rule.sets("cgroup") || read.flag("cgroup"),
         },
+        EventKind::Kill if rule.sets("oom_killed") => What::OomKilledFlag { value: true },
         EventKind::Kill => What::Kill,
         EventKind::OomDaemon => What::OomDaemon,
         EventKind::Exit => What::Exit { code: read.number("code").unwrap_or(0.0) as i64 },

@@ -11,6 +11,7 @@ mod error;
 mod line;
 mod part;
 mod prefix;
+mod record;
 mod source;
 mod split;
 mod stamp;

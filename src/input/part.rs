@@ -6,7 +6,7 @@
 use super::bar;
 use super::decode::Legacy;
 use super::line::{Bar, Level, Place, Segment, Sink};
-use super::{ansi, prefix, stamp};
+use super::{ansi, prefix, record, stamp};
 
 /// How many bytes of a frame are kept until it is known to be the last of its series.
 const TAIL: usize = 128;
@@ -175,6 +175,15 @@ impl Parts {
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
+        if text.starts_with(b"{\"")
+            && let Some(record) = record::text_of(text)
+        {
+            // Bars and colours may stand inside; what a record holds is read as a line of its own.
+            for line in record.split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty()) {
+                self.odd_text(line, place, cut, sink);
+            }
+            return;
+        }
         if text.last() == Some(&b'-') || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
             self.odd_text(text, place, cut, sink);
         } else if text.last() == Some(&b']') && bar::endless(text) {

@@ -105,7 +105,7 @@ fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     match inner.first()? {
         b'0'..=b'9' | b' ' => stamp_in_brackets(s, inner, out).or_else(|| bare_colour(s, out)),
         b'A'..=b'Z' | b'a'..=b'z' => {
-            let end = memchr(b']', inner.get(..48).unwrap_or(inner))?;
+            let end = memchr(b']', inner.get(..160).unwrap_or(inner))?;
             let name = inner.get(..end)?;
             let rest = inner.get(end + 1..)?;
             if let Some(level) = level(name) {
@@ -125,6 +125,10 @@ fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
                 if name.starts_with(b"ComfyUI-") && (name.ends_with(b"/STDERR") || name.ends_with(b"/STDOUT")) {
                     return Some(one_blank(rest));
                 }
+            }
+            // `kubectl logs --prefix`.
+            if name.starts_with(b"pod/") && name.iter().filter(|b| **b == b'/').count() == 2 {
+                return Some(one_blank(rest));
             }
             weekday_stamp(name, rest, out).or_else(|| bracketed_prompt(name, rest, out))
         }
@@ -213,6 +217,7 @@ fn stamped<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
         [] => rest,
         [b' ', b'-', b' ', tail @ ..] if bare > 8 => logger(tail, out).unwrap_or(tail),
         [b' ', b'-'] if bare > 8 => rest.get(2..)?,
+        [b'-', b' ', tail @ ..] if bare > 8 => located_logger(tail, out)?,
         [b' ', tail @ ..] if zone > 0 => stream(tail).or_else(|| host_and_process(tail, true)).unwrap_or(tail),
         [b' ', tail @ ..] => tail,
         _ => return None,
@@ -236,6 +241,20 @@ fn logger<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     out.level = Some(level);
     out.tagged = true;
     Some(rest)
+}
+
+/// `root:2043- INFO- ` behind a stamp and its dash, as launchers with a logger of their own write it.
+fn located_logger<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+    let colon = memchr(b':', s.get(..64).unwrap_or(s))?;
+    let rest = s.get(colon + 1..)?;
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let rest = rest.get(digits..)?.strip_prefix(b"- ").filter(|_| digits > 0)?;
+    let word = rest.iter().take_while(|b| b.is_ascii_uppercase()).count();
+    let level = level(rest.get(..word)?)?;
+    let rest = rest.get(word..)?.strip_prefix(b"-")?;
+    out.level = Some(level);
+    out.tagged = true;
+    Some(rest.strip_prefix(b" ").unwrap_or(rest))
 }
 
 /// `stderr F ` of a container runtime's own files.
@@ -536,6 +555,9 @@ mod tests {
             ("2024-12-04T18:29:44.149144 - got prompt", "got prompt"),
             ("2026-06-30T09:38:17.149144 - [INFO] got prompt", "got prompt"),
             ("2024-10-19 01:10:47,703 - root - INFO - got prompt", "got prompt"),
+            ("[pod/comfy-0/comfyui] [INFO] got prompt", "got prompt"),
+            ("2024-09-05 14:51:43,690- root:2043- INFO- got prompt", "got prompt"),
+            ("2026-02-05T05:40:37.137431771Z ComfyUI version: 0.3.64", "ComfyUI version: 0.3.64"),
             ("2025-08-23 11:07:34.687 [Debug] [ComfyUI-6/STDOUT] got prompt", "got prompt"),
             ("2025-08-23 11:07:38.101 [Error] Error while initializing", "Error while initializing"),
             ("ERROR:root:!!! Exception during processing !!!", "!!! Exception during processing !!!"),

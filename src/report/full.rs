@@ -86,7 +86,13 @@ fn basis(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
         .packs()
         .infos()
         .iter()
-        .map(|pack| Item::text(format!("{} {}{}", pack.id, pack.version, labels.bracket(&pack.from))))
+        .map(|pack| {
+            let replaces = match pack.overrides.as_slice() {
+                [] => String::new(),
+                ids => format!("; {}", labels.with("pack-replaces", &[("ids", &labels.list(ids))])),
+            };
+            Item::text(format!("{} {}{}", pack.id, pack.version, labels.bracket(&format!("{}{replaces}", pack.from))))
+        })
         .collect();
     push_items(blocks, labels, "packs", packs);
 }

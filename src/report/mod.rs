@@ -25,6 +25,7 @@ pub use printer::{Format, Printer};
 pub use text::{quiet, text};
 
 pub(crate) use label::Labels;
+pub(crate) use markdown::blocks as markdown_blocks;
 pub(crate) use outline::{Block, Item, Quote};
 pub(crate) use text::blocks;
 

@@ -28,6 +28,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         references: Vec::new(),
         settle: None,
         session: 1,
+        prompt: None,
         recovered: false,
     }
 }

@@ -123,6 +123,8 @@ impl EventKind {
                 | Self::Launch
                 | Self::TiledRetry
                 | Self::PinError
+                | Self::OomTip
+                | Self::AttentionRetry
         )
     }
 }

@@ -218,6 +218,7 @@ impl Layers {
     }
 
     fn add(&mut self, pack: &PackSource) {
+        let over_built_in = !self.infos.is_empty();
         let mut info = info(&pack.head, &pack.folder.display().to_string());
         for source in &pack.files {
             for item in &source.items {
@@ -228,7 +229,7 @@ impl Layers {
             }
             let mut file = source.file.clone();
             for sentence in std::mem::take(&mut file.sentence) {
-                if is_built_in_sentence(&sentence.id) || self.sentences.contains_key(&sentence.id) {
+                if (over_built_in && is_built_in_sentence(&sentence.id)) || self.sentences.contains_key(&sentence.id) {
                     info.overrides.push(sentence.id.clone());
                 }
                 self.sentences.insert(sentence.id, Prose { en: sentence.en, zh: sentence.zh });

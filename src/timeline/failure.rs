@@ -14,8 +14,10 @@ pub enum ExceptionPlace {
     Prompt,
     /// While a node pack was imported.
     Import,
-    /// Before the server was ready, or outside prompts.
+    /// Before the server was ready.
     Start,
+    /// While the server ran, outside prompts or beside them: a client that went away, a route of a node pack.
+    Idle,
 }
 
 /// An exception told by the log, however many lines tell it.
@@ -35,6 +37,10 @@ pub struct Exception {
     /// Told by an Error Report's own fields.
     pub from_report: bool,
     pub at: Evidence,
+    /// A frame lies in ComfyUI's executor.
+    pub in_execution: bool,
+    /// The traceback's last line, with type and message.
+    pub last_line_at: Option<Evidence>,
     /// Evidence of the innermost frame inside a node pack.
     pub dir_at: Option<Evidence>,
     pub prompt: u64,
@@ -54,6 +60,8 @@ impl Exception {
             place,
             from_report: false,
             at,
+            in_execution: false,
+            last_line_at: None,
             dir_at: None,
             prompt,
             is_oom: false,

@@ -53,6 +53,10 @@ struct Open {
     pending_loads: Vec<String>,
     strong_marks: Vec<Box<str>>,
     running: bool,
+    /// The server answers: what is raised from now on outside a prompt does not stop it.
+    ready: bool,
+    /// A traceback's first line was seen.
+    headed: bool,
     /// Index of the OOM that further lines may complete.
     open_oom: Option<usize>,
     open_exception: Option<usize>,
@@ -74,6 +78,8 @@ pub struct Fold {
     end: End,
     timeline: Timeline,
     wording_seen: Vec<Box<str>>,
+    /// Last line with any text.
+    last_text: Option<Evidence>,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +93,6 @@ struct End {
     oom_killed: Option<(bool, Evidence)>,
     pause: Option<Evidence>,
     cut: bool,
-    last_text: Option<Evidence>,
     /// A start-up exception with nothing of ComfyUI after it.
     fatal: Option<Evidence>,
 }
@@ -103,24 +108,27 @@ impl Fold {
             end: End::default(),
             timeline: Timeline::default(),
             wording_seen: Vec::new(),
+            last_text: None,
         }
     }
 
     /// The story up to now; the fold is used up.
     pub fn finish(mut self) -> Timeline {
         if let Some(block) = self.tentative.take() {
-            self.settle_tentative(*block);
+            // A start that failed never gets to its strong lines.
+            if block.has_failed() {
+                self.restart(*block);
+            } else {
+                self.settle_tentative(*block);
+            }
         }
         let open = std::mem::take(&mut self.open);
-        let in_flight = open.in_flight();
-        let cut_short = open.prompt_began;
-        let stopped = open.session.stopped.clone();
         self.close_session(open);
         let mut timeline = self.timeline;
         timeline.sessions = self.done;
         timeline.sessions_left_out = self.left_out;
-        timeline.last_text = self.end.last_text.clone();
-        timeline.ending = timeline.last_text.is_some().then(|| self.end.told(in_flight, cut_short, stopped));
+        timeline.last_text = self.last_text;
+        timeline.ending = timeline.sessions.last().and_then(|session| session.ending.clone());
         timeline
     }
 
@@ -130,22 +138,27 @@ impl Fold {
             open.keep_exception(exception);
         }
         open.leaks.finish(prompt);
+        let in_flight = open.in_flight();
+        let began = open.prompt_began;
         let session = &mut open.session;
         session.leaks = open.leaks.classes;
         session.leak_passes = open.leaks.passes;
+        session.held_total = open.leaks.held_total;
         session.stray_leak_warnings = open.leaks.stray_warnings;
         session.signals = open.signals.into_list();
         let told = session.prompts.executed + session.prompts.invalid;
         session.prompts.lost = session.prompts.got.saturating_sub(told);
-        if open.prompt_began {
-            let mut last = open.prompt;
+        if began {
+            let mut last = std::mem::take(&mut open.prompt);
             last.number = prompt;
             keep_prompt(&mut open.session, last);
         }
-        let session = open.session;
+        let end = std::mem::take(&mut self.end);
+        let mut session = open.session;
         if session.first_line == 0 {
             return;
         }
+        session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.clone()));
         if self.done.len() < SESSIONS_LIMIT {
             self.done.push(session);
         } else {
@@ -161,6 +174,11 @@ impl Fold {
         let session = &mut self.open.session;
         session.counts.total_vram_lines += block.session.counts.total_vram_lines;
         session.last_line = session.last_line.max(block.session.last_line);
+        for node in block.session.nodes {
+            if !session.nodes.iter().any(|known| known.dir == node.dir) && session.nodes.len() < NODES_LIMIT {
+                session.nodes.push(node);
+            }
+        }
         for (name, fact) in block.session.facts {
             session.facts.entry(name).or_insert(fact);
         }
@@ -207,7 +225,6 @@ impl Fold {
     fn restart(&mut self, block: Open) {
         let old = std::mem::replace(&mut self.open, block);
         self.close_session(old);
-        self.end = End { last_text: self.end.last_text.take(), ..End::default() };
     }
 
     fn note_wording(&mut self, event: &Event<'_>) {
@@ -237,7 +254,7 @@ impl Fold {
 
     fn note_text(&mut self, at: &At<'_>) {
         self.end.cut = at.cut;
-        match &mut self.end.last_text {
+        match &mut self.last_text {
             // Copying each line only to forget it would double the work on dense logs.
             Some(last) => {
                 last.place = at.place;
@@ -246,7 +263,7 @@ impl Fold {
                 last.rule.clear();
                 last.rule.push_str(at.rule);
             }
-            None => self.end.last_text = Some(Evidence::of(at)),
+            None => self.last_text = Some(Evidence::of(at)),
         }
     }
 }
@@ -276,7 +293,17 @@ impl EventSink for Fold {
             None => self.open.event(event, &mut self.texts),
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
-            || matches!(event.what, What::PromptGot | What::PromptExecuted { .. } | What::LeakPotential { .. })
+            || matches!(
+                event.what,
+                What::PromptGot
+                    | What::PromptExecuted { .. }
+                    | What::LeakPotential { .. }
+                    | What::LoadRequested { .. }
+                    | What::LoadComplete { .. }
+                    | What::LoadPartial { .. }
+                    | What::LoadDynamic { .. }
+                    | What::ServerReady
+            )
         {
             self.timeline.info_visible = true;
         }
@@ -322,7 +349,7 @@ impl End {
         }
     }
 
-    fn told(self, in_flight: Option<InFlight>, prompt_open: bool, stopped: Option<Evidence>) -> Ending {
+    fn told(self, in_flight: Option<InFlight>, prompt_open: bool, stopped: Option<Evidence>, last_text: Option<Evidence>) -> Ending {
         let crash_code = self.exit.as_ref().is_some_and(|(code, _)| is_crash_code(*code));
         let kind = if !self.kills.is_empty() || self.daemon.is_some() || self.oom_killed.as_ref().is_some_and(|(value, _)| *value) {
             EndingKind::Killed
@@ -342,7 +369,7 @@ impl End {
             EndingKind::NativeCrash => self.crash.clone().or_else(|| self.exit.clone().map(|(_, at)| at)),
             EndingKind::CleanStop => stopped,
             EndingKind::Traceback => self.fatal.clone(),
-            EndingKind::Abrupt | EndingKind::StillRunning => self.last_text.clone(),
+            EndingKind::Abrupt | EndingKind::StillRunning => last_text,
         };
         Ending {
             kind,
@@ -400,6 +427,12 @@ impl Open {
         }
         self.prompt.last_line = at.place.line;
         self.running = true;
+        self.ready = true;
+    }
+
+    /// A start that ended in an exception.
+    fn has_failed(&self) -> bool {
+        self.traceback.is_some() || !self.session.exceptions.is_empty()
     }
 
     fn in_flight(&self) -> Option<InFlight> {
@@ -448,6 +481,7 @@ impl Open {
             }
             What::ServerReady => {
                 self.running = true;
+                self.ready = true;
                 self.session.server_ready.get_or_insert_with(|| Evidence::of(at));
             }
             What::PromptGot | What::PromptExecuted { .. } | What::PromptInvalid | What::PromptInterrupted => {
@@ -743,15 +777,20 @@ impl Open {
             }
             What::TracebackStart if self.open_exception.is_none() && self.traceback.is_none() => {
                 self.traceback = Some(Exception::new(Evidence::of(at), self.place_now(), prompt));
+                self.headed = true;
             }
             What::TracebackFrame { file, line, function } => {
                 let place = self.place_now();
                 let frame = format!("{}:{line} {function}", crate::text::cut_chars(file, 200));
                 let dir = custom_node_dir(file).map(str::to_owned);
-                let exception = match self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
+                // An Error Report's stack trace has no first line of its own.
+                let reported = self.session.exceptions.iter().rposition(|exception| exception.from_report && exception.prompt == prompt);
+                let index = self.open_exception.or(reported.filter(|_| self.traceback.is_none()));
+                let exception = match index.and_then(|index| self.session.exceptions.get_mut(index)) {
                     Some(exception) => exception,
                     None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
                 };
+                exception.in_execution |= file.ends_with("execution.py");
                 if exception.frames.len() == FRAMES_KEPT {
                     exception.frames.remove(0);
                 }
@@ -788,12 +827,14 @@ impl Open {
     fn exception_line(&mut self, kind: &str, message: &str, at: &At<'_>, prompt: u64) {
         if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
             exception.kind = Some(kind.to_owned());
+            exception.last_line_at = Some(Evidence::of(at));
             if exception.message.is_empty() {
                 exception.set_message(message);
             }
             return;
         }
         let place = self.place_now();
+        let headed = std::mem::take(&mut self.headed);
         let mut exception = match self.traceback.take() {
             Some(exception) => exception,
             // A line that only looks like an exception says nothing outside a traceback, unless it stands in a prompt.
@@ -802,6 +843,12 @@ impl Open {
         };
         exception.kind = Some(kind.to_owned());
         exception.set_message(message);
+        exception.last_line_at = Some(Evidence::of(at));
+        // A node's failure is announced, or its traceback goes through the executor. The server's own tracebacks
+        // (a client that went away) do not fail a prompt that runs beside them.
+        if exception.place == ExceptionPlace::Prompt && headed && !exception.in_execution {
+            exception.place = ExceptionPlace::Idle;
+        }
         if exception.place == ExceptionPlace::Prompt {
             self.prompt.failed = true;
         }
@@ -832,6 +879,8 @@ impl Open {
     fn place_now(&self) -> ExceptionPlace {
         if self.prompt_began {
             ExceptionPlace::Prompt
+        } else if self.ready {
+            ExceptionPlace::Idle
         } else if self.running {
             ExceptionPlace::Start
         } else if self.session.prompts.got == 0 {
@@ -874,8 +923,9 @@ impl Open {
         if exception.kind.is_none() && exception.frames.is_empty() {
             return;
         }
+        let in_prompt = exception.place == ExceptionPlace::Prompt;
         let index = self.enter_exception(exception);
-        if self.prompt_began {
+        if self.prompt_began && in_prompt {
             self.open_exception = index;
         }
     }
@@ -884,7 +934,8 @@ impl Open {
         let at = &event.at;
         match &event.what {
             What::Oom { kind, numbers, sizes } => {
-                if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
+                let reported = self.session.exceptions.iter().rposition(|exception| exception.from_report && event.nested);
+                if let Some(exception) = self.open_exception.or(reported).and_then(|index| self.session.exceptions.get_mut(index)) {
                     exception.is_oom = true;
                 }
                 let sizes: Vec<(String, String)> = sizes.iter().map(|(name, size)| (name.clone().into_owned(), size.clone().into_owned())).collect();
@@ -897,7 +948,9 @@ impl Open {
             }
             What::OomField { numbers, sizes } => {
                 let sizes: Vec<(String, String)> = sizes.iter().map(|(name, size)| (name.clone().into_owned(), size.clone().into_owned())).collect();
-                if !self.complete_oom("", numbers, &sizes, at) {
+                // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
+                let tells = numbers.requested.is_some() || numbers.allocated.is_some();
+                if !self.complete_oom("", numbers, &sizes, at) && tells {
                     self.new_oom("fraction", *numbers, sizes, at, prompt, false);
                 }
             }
@@ -911,6 +964,10 @@ impl Open {
                     oom.last_line = at.place.line;
                 }
                 self.session.resident_mib.clear();
+                // What is loaded after this was unloaded by it: no needless reload.
+                for load in self.session.loads.values_mut() {
+                    load.last_prompt = 0;
+                }
                 self.prompt.failed = true;
             }
             What::HostOom { kind, requested } => {

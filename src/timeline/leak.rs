@@ -114,6 +114,8 @@ pub(crate) struct LeakTracker {
     /// Classes held after the last pass.
     held_now: Vec<String>,
     passes_in_prompt: u64,
+    /// Models held over all classes: first, last, worst.
+    pub(crate) held_total: Option<(u64, u64, u64)>,
     /// WARNINGs were seen without a pass of theirs: the INFO line is hidden.
     pub(crate) stray_warnings: u64,
 }
@@ -165,6 +167,11 @@ impl LeakTracker {
     pub(crate) fn close(&mut self, prompt: u64) {
         let Some(pass) = self.open.take() else { return };
         let held_before = std::mem::take(&mut self.held_now);
+        let total: u64 = pass.held.iter().map(|(_, count, _)| count).sum();
+        if total > 0 || self.held_total.is_some() {
+            let (first, _, worst) = self.held_total.unwrap_or((total, total, total));
+            self.held_total = Some((first, total, worst.max(total)));
+        }
         for (class, count, evidence) in pass.held {
             let Some(leak) = self.classes.get_mut(&class) else { continue };
             leak.held_first.get_or_insert(count);
@@ -216,6 +223,7 @@ impl LeakTracker {
                 leak.held_last = None;
                 leak.held_max = None;
                 leak.curve.clear();
+                self.held_total = None;
             } else if leak.warning == 0 {
                 leak.held_last = Some(0);
                 leak.held_max = Some(0);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::ending::Ending;
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
@@ -231,6 +232,10 @@ pub struct Session {
     pub error_notices: Vec<Evidence>,
     pub server_ready: Option<Evidence>,
     pub stopped: Option<Evidence>,
+    /// How this start ended.
+    pub ending: Option<Ending>,
+    /// Models held over all classes: after the first, the last and the worst pass.
+    pub held_total: Option<(u64, u64, u64)>,
     /// Models that DETAIL lines sized: RAM and VRAM in MiB.
     pub detail_sizes: BTreeMap<String, (Option<f64>, Option<f64>)>,
 }

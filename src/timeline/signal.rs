@@ -25,6 +25,8 @@ pub struct Signal {
     pub first: Evidence,
     /// Prompts in which it was seen.
     pub prompts: BTreeSet<u64>,
+    /// Last line that was counted: a message is matched by itself too, and stands for one.
+    last_line: u64,
 }
 
 /// All texts that packs look for.
@@ -109,8 +111,12 @@ impl SignalTracker {
             count: 0,
             first: Evidence::of(at),
             prompts: BTreeSet::new(),
+            last_line: 0,
         });
-        signal.count += 1;
+        if signal.last_line != at.place.line {
+            signal.count += 1;
+            signal.last_line = at.place.line;
+        }
         if signal.prompts.len() < PROMPTS_LIMIT {
             signal.prompts.insert(prompt);
         }

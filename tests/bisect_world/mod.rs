@@ -100,10 +100,10 @@ pub fn search(world: &World, steady: bool, runs: u32, dice: &mut Dice) -> Ended 
     loop {
         match next(&problem, &rounds) {
             Next::Done(outcome) => return Ended { outcome, rounds: rounds.len() },
-            Next::Run { on, .. } => {
+            Next::Run { on, why } => {
                 assert!(rounds.len() < 1500, "no end in {world:?}");
                 let seen = world.run(&on, dice);
-                rounds.push(Round { on, seen });
+                rounds.push(Round { on, why, seen });
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::report::{Block, Palette, View, blocks};
 use crate::rule::{Packs, Rule, Since, Version, VersionSpan};
 
 /// Columns for a reader that is no terminal: nothing is cut.
-const NO_EDGE: usize = 10_000;
+pub(super) const NO_EDGE: usize = 10_000;
 
 /// Runs the command.
 pub(super) fn run(area: Option<&str>, comfyui: Option<&str>, packs: &PackArgs, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -1,8 +1,10 @@
 //! `rules …`: what the packs hold, whether they are right, and how much of a log they know.
 
 mod check;
+mod coverage;
 mod list;
 mod show;
+mod verify;
 
 use std::io;
 
@@ -15,5 +17,7 @@ pub(super) fn run(command: &RulesCommand, console: &mut Console<'_>) -> io::Resu
         RulesCommand::List { area, comfyui, packs } => list::run(area.as_deref(), comfyui.as_deref(), packs, console),
         RulesCommand::Show { id, packs } => show::run(id, packs, console),
         RulesCommand::Check(args) => check::run(args, console),
+        RulesCommand::Verify(args) => verify::run(args, console),
+        RulesCommand::Coverage(args) => coverage::run(args, console),
     }
 }

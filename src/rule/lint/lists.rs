@@ -15,8 +15,9 @@ pub const FACTS: [&str; 33] = [
     "log_path", "python_path", "swap_mib", "embedded_python", "launcher", "nodes_disabled",
 ];
 
-/// Keys of `set` that speak to their own event and are no facts.
-pub(super) const SET_KEYS: [&str; 8] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup"];
+/// Keys of `set` that stand for a capture of their own event and are no facts.
+pub(super) const SET_KEYS: [&str; 11] =
+    ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "section", "missing_node", "oom_killed"];
 
 /// What a log must look like for a bug.
 pub const STRUCTURES: [&str; 13] = [

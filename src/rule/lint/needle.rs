@@ -18,7 +18,7 @@ const FLOOD_LINES: usize = 20;
 /// Lines in a hundred from which on it is one.
 const FLOOD_PERCENT: usize = 5;
 /// Literal bytes from which on a message rule may be as common as it likes: it is exact.
-const EXACT: usize = 12;
+const EXACT: usize = 10;
 
 /// The texts of a log.
 #[derive(Debug, Default)]
@@ -34,9 +34,14 @@ pub(super) fn check(lint: &Lint<'_>, samples: &[Sample], findings: &mut Vec<Find
     for (source, item) in lint.items().filter(|(_, item)| matches!(item.table.as_str(), "bug" | "node")) {
         let fields = ["signature", "signature_all", "context"];
         for (field, needle) in fields.iter().flat_map(|field| texts(item, field)) {
-            if needle.trim().len() < SIGNATURE {
+            let context = field.starts_with("context");
+            if needle.trim().len() < if context { LITERAL } else { SIGNATURE } {
                 let message = format!("`{needle}` is too short to tell anything");
                 findings.push(Finding::at("needle-short", source, item, &field, message).help(format!("use {SIGNATURE} letters or more")));
+                continue;
+            }
+            // A context is meant to stand in ordinary lines: it only shows that a mechanism is on.
+            if context {
                 continue;
             }
             let rules: Vec<&str> = ordinary.iter().filter(|(_, lines)| lines.iter().any(|line| line.contains(needle))).map(|(id, _)| id.as_str()).collect();
@@ -45,7 +50,7 @@ pub(super) fn check(lint: &Lint<'_>, samples: &[Sample], findings: &mut Vec<Find
                 findings.push(Finding::at("needle-common", source, item, &field, message).help("take a longer piece of the text"));
             }
             let lines = samples.iter().flat_map(|sample| &sample.texts).filter(|line| line.contains(needle)).count();
-            if !field.starts_with("context") && floods(lines) {
+            if floods(lines) {
                 let message = format!("`{needle}` stands in {lines} of {total} lines");
                 findings.push(Finding::at("needle-flood", source, item, &field, message).help("take a longer piece of the text"));
             }

@@ -101,7 +101,11 @@ fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let own = span(item);
-        let others = seen.entry(wording(&def.text)).or_default();
+        let wording = wording(&def.text);
+        if !wording.chars().any(char::is_alphanumeric) {
+            continue;
+        }
+        let others = seen.entry(wording).or_default();
         for (other, theirs) in others.iter() {
             // Captures may differ on purpose (one-of beside text): then one shadows the other by declaration.
             let declared = def.shadows.contains(other) || shadows(lint, other).contains(&def.id);

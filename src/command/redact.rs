@@ -1,0 +1,34 @@
+//! `redact`: a log is written out without what is private, so that it can be shared.
+
+use std::io::{self, Write};
+
+use super::cleaning::{learn_all, tell};
+use super::inputs::inputs;
+use super::{Console, Ended, Exit};
+use crate::answer::write_clean;
+use crate::cli::RedactArgs;
+use crate::report::Labels;
+
+/// Runs the command.
+pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let given: Vec<_> = args.log.iter().cloned().collect();
+    let inputs = match inputs(&given, console.around.stdin_is_terminal) {
+        Ok(inputs) => inputs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let packs = super::packs(&args.packs, console)?;
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, console)?;
+    let mut exit = if all { Exit::Done } else { Exit::Refused };
+    for log in &logs {
+        match write_clean(&|| log.open(), &mut redactor, console.out) {
+            Ok(written) => written?,
+            Err(error) => {
+                console.fault(&error)?;
+                exit = Exit::Refused;
+            }
+        }
+    }
+    console.out.flush()?;
+    tell(&redactor, &Labels::new(&packs, super::chinese(&args.language, console)), console)?;
+    Ok(Ok(exit))
+}

@@ -1,0 +1,19 @@
+//! Rule packs held against ComfyUI's own sources: which texts are there, which are gone, which are new.
+//!
+//! A source tree becomes the texts it can print, and those are compared with the rules of its version. Nothing of
+//! the tree is run, and no Python is needed.
+
+mod compare;
+mod flags;
+mod literal;
+mod propose;
+mod shape;
+mod token;
+mod tree;
+
+pub use compare::{Candidate, Expectation, Outcome, Reason, Row, Verified, verify};
+pub use flags::{FlagsVerified, help_flags, verify_flags};
+pub use literal::{Call, Literal, literals};
+pub use propose::proposal;
+pub use shape::Shape;
+pub use tree::{Tree, TreeError, read_tree};

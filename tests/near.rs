@@ -1,0 +1,240 @@
+//! For each verdict one small log that supports it, and a near one that must not give it.
+
+use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::input::{ReadOptions, Source};
+use comfy_triage::rule::Packs;
+
+const START: &str = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nPython version: 3.12.3 (main, Aug 14 2025, 17:47:21) [GCC 13.3.0]\nComfyUI version: 0.3.64\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";
+const POTENTIAL: &str = "Potential memory leak detected with model Flux, doing a full garbage collect, for maximum performance avoid circular references in the model code.\n";
+const WARNING: &str = "WARNING, memory leak with model Flux. Please make sure it is not being referenced from somewhere.\n";
+
+fn triage(log: &str) -> Report {
+    ask(log, &[], None)
+}
+
+fn ask(log: &str, asked: &[&str], limit: Option<f64>) -> Report {
+    let packs = Packs::built_in();
+    let source = Source::from_reader("near", std::io::Cursor::new(log.as_bytes().to_vec())).expect("opens");
+    let read = read_log(source, &packs, &ReadOptions::default()).expect("reads");
+    let asked = asked.iter().map(|word| (*word).to_owned()).collect();
+    answer("near", &read, &packs, &Question { asked, memory_limit_mib: limit, ..Question::default() })
+}
+
+fn good_prompt(loads: &str) -> String {
+    format!("got prompt\n{loads}Prompt executed in 3.20 seconds\n")
+}
+
+fn prompts(count: usize, loads: &str) -> String {
+    good_prompt(loads).repeat(count)
+}
+
+fn failed(message: &str, frames: &str, last: &str) -> String {
+    format!("got prompt\n!!! Exception during processing !!! {message}\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 496, in execute\n    output_data = get_output_data()\n{frames}{last}: {message}\n\nPrompt executed in 0.50 seconds\n")
+}
+
+fn frame(path: &str) -> String {
+    format!("  File \"/opt/ComfyUI/{path}\", line 12, in run\n    return work()\n")
+}
+
+#[track_caller]
+fn is(log: &str, verdict: &str) {
+    let report = triage(log);
+    assert_eq!(report.verdict.primary, verdict, "{}\n{log}", report.verdict.headline);
+}
+
+#[track_caller]
+fn is_not(log: &str, verdict: &str) {
+    let report = triage(log);
+    assert_ne!(report.verdict.primary, verdict, "{}\n{log}", report.verdict.headline);
+    assert!(!report.verdict.secondary.iter().any(|id| id == verdict), "secondary {:?}\n{log}", report.verdict.secondary);
+}
+
+#[test]
+fn leak_confirmed() {
+    let leaking = format!("{START}{}{}", good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"), prompts(3, &format!("{POTENTIAL}{WARNING}")));
+    is(&leaking, "leak-confirmed");
+    let cycle = leaking.replace(WARNING, "");
+    is_not(&cycle, "leak-confirmed");
+    let fork = leaking.replace(POTENTIAL, "").replace(WARNING, "Memory Leak with model ControlNet !\n");
+    is_not(&fork, "leak-confirmed");
+}
+
+#[test]
+fn one_stuck_model_is_one_however_many_lines_repeat_it() {
+    let log = format!("{START}{}{}", good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"), prompts(20, &format!("{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}")));
+    let report = triage(&log);
+    let leak = &report.sessions[0].leaks["Flux"];
+    assert_eq!((leak.potential, leak.warning), (40, 40));
+    assert_eq!((leak.held_first, leak.held_last, leak.held_max), (Some(1), Some(1), Some(1)));
+    assert!(report.verdict.headline.contains("1 model of class Flux"), "{}", report.verdict.headline);
+}
+
+#[test]
+fn models_that_were_released_are_told_as_released() {
+    let log = format!("{START}{}{}{}", good_prompt("Requested to load Flux\n"), prompts(2, &format!("{POTENTIAL}{WARNING}")), prompts(5, ""));
+    let report = triage(&log);
+    let leak = &report.sessions[0].leaks["Flux"];
+    assert_eq!(leak.held_last, Some(0));
+    assert!(leak.released_at.is_some());
+    assert_ne!(report.verdict.primary, "leak-confirmed");
+}
+
+#[test]
+fn hidden_info_lines_leave_the_number_open() {
+    let log = format!("{}{}", "Prompt executed in 1.00 seconds\n".repeat(2), WARNING.repeat(14));
+    let report = triage(&log);
+    assert_eq!(report.sessions[0].leaks["Flux"].held_max, None);
+    assert_eq!(report.verdict.primary, "leak-confirmed");
+    assert!(!report.verdict.headline.contains("14"), "{}", report.verdict.headline);
+}
+
+#[test]
+fn cycle_collected() {
+    is(&format!("{START}{}{}", good_prompt("Requested to load Flux\n"), prompts(4, POTENTIAL)), "cycle-collected");
+    is_not(&format!("{START}{}", prompts(4, "")), "cycle-collected");
+}
+
+#[test]
+fn custom_node() {
+    let theirs = failed("'scale'", &frame("custom_nodes/ComfyUI-WarpLint/nodes.py"), "KeyError");
+    is(&format!("{START}{theirs}"), "custom-node");
+    let ours = failed("'scale'", &frame("comfy/sd.py"), "KeyError");
+    is_not(&format!("{START}{ours}"), "custom-node");
+    is(&format!("{START}{ours}"), "other-error");
+}
+
+#[test]
+fn version_bug() {
+    let text = failed("hostbuf_file_reader_read failed", &frame("comfy/ops.py"), "RuntimeError");
+    let log = |version: &str| format!("{}{text}", START.replace("0.3.64", version));
+    is(&log("0.23.0"), "version-bug");
+    is_not(&log("0.30.0"), "version-bug");
+    is_not(&format!("{}{}", START.replace("0.3.64", "0.23.0"), prompts(3, "")), "version-bug");
+}
+
+#[test]
+fn by_design_only_when_asked() {
+    let log = format!("{START}{}", prompts(3, ""));
+    is(&log, "no-fault");
+    assert_eq!(ask(&log, &["ram-high"], None).verdict.primary, "caching-by-design");
+    let leaking = format!("{log}{}", prompts(2, &format!("{POTENTIAL}{WARNING}")));
+    assert_eq!(ask(&leaking, &["ram-high"], None).verdict.primary, "leak-confirmed");
+}
+
+#[test]
+fn pinning_by_design() {
+    let pinned = START.replace("0.3.64", "0.8.0").replace("Python version", "Enabled pinned memory 62098.0\nPython version");
+    let log = format!("{pinned}{}", prompts(3, ""));
+    let report = ask(&log, &["ram-high"], None);
+    assert_eq!(report.verdict.primary, "pinning-by-design");
+    let figure = report.findings[0].figures.iter().find(|figure| figure.name == "pinned-ceiling").expect("the formula");
+    assert!(figure.text.contains("0.95"), "{}", figure.text);
+    assert_ne!(ask(&log, &["vram-high"], None).verdict.primary, "pinning-by-design");
+    is(&log, "no-fault");
+}
+
+#[test]
+fn user_residency() {
+    let log = format!("python main.py --highvram\n{}{}", START.replace("NORMAL_VRAM", "HIGH_VRAM"), prompts(2, ""));
+    assert_eq!(ask(&log, &["vram-high"], None).verdict.primary, "user-residency");
+    is(&log, "no-fault");
+    let plain = format!("python main.py --listen\n{START}{}", prompts(2, ""));
+    assert_ne!(ask(&plain, &["vram-high"], None).verdict.primary, "user-residency");
+}
+
+#[test]
+fn gpu_oom() {
+    let message = "CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a total capacity of 11.99 GiB of which 2.31 GiB is free. Including non-PyTorch memory, this process has 9.22 GiB memory in use. Of the allocated memory 8.41 GiB is allocated by PyTorch, and 612.00 MiB is reserved by PyTorch but unallocated.";
+    let oom = failed(message, &frame("nodes.py"), "torch.OutOfMemoryError");
+    is(&format!("{START}{oom}"), "gpu-oom");
+    let saved = "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\n";
+    is_not(&format!("{START}{}", prompts(2, saved)), "gpu-oom");
+    let report = triage(&format!("{START}{oom}"));
+    let record = &report.sessions[0].ooms[0];
+    assert_eq!(record.requested, Some(9.0 * 1024.0 * 1024.0 * 1024.0));
+    assert_eq!(record.texts["reserved_unallocated"], "612.00 MiB");
+    assert_eq!(report.sessions[0].ooms.len(), 1, "two lines tell of one OOM");
+}
+
+#[test]
+fn the_part_that_decided() {
+    let part = |message: &str, loads: &str| {
+        let oom = failed(message, &frame("nodes.py"), "torch.OutOfMemoryError").replace("got prompt\n", &format!("got prompt\n{loads}"));
+        triage(&format!("{START}{oom}")).sessions[0].ooms[0].deciding_part.clone()
+    };
+    let native = |requested: &str, free: &str, others: &str, allocated: &str, reserved: &str| {
+        format!("CUDA out of memory. Tried to allocate {requested}. GPU 0 has a total capacity of 23.99 GiB of which {free} is free. {others}Of the allocated memory {allocated} is allocated by PyTorch, and {reserved} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.")
+    };
+    assert_eq!(part(&native("66.10 GiB", "10.68 GiB", "", "12.00 GiB", "300.00 MiB"), ""), "activations");
+    assert_eq!(part(&native("500.00 MiB", "100.00 MiB", "", "20.00 GiB", "2.00 GiB"), ""), "fragmentation");
+    let others = "Process 4242 has 14.10 GiB memory in use. Including non-PyTorch memory, this process has 9.50 GiB memory in use. ";
+    assert_eq!(part(&native("500.00 MiB", "100.00 MiB", others, "9.00 GiB", "20.00 MiB"), ""), "others");
+    let weights = "Requested to load Flux\nloaded completely 23000.0 22200.00 True\n";
+    assert_eq!(part(&native("200.00 MiB", "100.00 MiB", "", "22.50 GiB", "20.00 MiB"), weights), "weights");
+    assert_eq!(part("Allocation on device ", ""), "unknown");
+}
+
+#[test]
+fn host_oom() {
+    is(&format!("{START}got prompt\nRequested to load Flux\nKilled\n"), "host-oom");
+    is_not(&format!("{START}got prompt\nRequested to load Flux\n"), "host-oom");
+    let kernel = "[  963.000000] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice,task=python,pid=4242,uid=1000\n[  963.100000] Out of memory: Killed process 4242 (python) total-vm:58720256kB, anon-rss:30408704kB, file-rss:4096kB, shmem-rss:65536kB, UID:1000 pgtables:61440kB oom_score_adj:0\n";
+    let report = triage(kernel);
+    assert_eq!(report.verdict.primary, "host-oom");
+    assert_eq!(serde_json::to_value(report.verdict.grade).expect("serializes"), "certain");
+}
+
+#[test]
+fn container_limit() {
+    let killed = format!("{START}got prompt\nRequested to load Flux\nloaded completely 23000.0 22200.00 True\n");
+    let memcg = "Memory cgroup out of memory: Killed process 17 (python) total-vm:1kB, anon-rss:16000000kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n";
+    is(&format!("{killed}{memcg}"), "container-limit");
+    is_not(&format!("{killed}Killed\n"), "container-limit");
+    assert_eq!(ask(&format!("{killed}Killed\n"), &[], Some(16.0 * 1024.0)).verdict.primary, "container-limit");
+}
+
+#[test]
+fn reload_each_prompt() {
+    let again = "Requested to load SDXL\nloaded completely 20000.0 4843.52 True\n";
+    is(&format!("{START}{}", prompts(4, again)), "reload-each-prompt");
+    let rebuilt = format!("model weight dtype torch.float16, manual cast: None\nmodel_type EPS\n{again}");
+    is_not(&format!("{START}{}", prompts(4, &rebuilt)), "reload-each-prompt");
+    let prepared = "Model WAN21 prepared for dynamic VRAM loading. 13459MB Staged. 0 patches attached.\n";
+    is_not(&format!("{START}{}", prompts(4, prepared)), "reload-each-prompt");
+    let too_large = "Requested to load Flux\nloaded completely 20000.0 22000.0 True\nRequested to load FluxClipModel_\nloaded completely 20000.0 9000.0 True\n";
+    is_not(&format!("{START}{}", prompts(4, too_large)), "reload-each-prompt");
+}
+
+#[test]
+fn import_failure() {
+    let table = |mark: &str| format!("{START}\nImport times for custom nodes:\n   0.0 seconds{mark}: /opt/ComfyUI/custom_nodes/was-ns\n\n{}", prompts(1, ""));
+    is(&table(" (IMPORT FAILED)"), "import-failure");
+    is(&table(""), "no-fault");
+}
+
+#[test]
+fn other_error() {
+    let port = "Traceback (most recent call last):\n  File \"/opt/ComfyUI/main.py\", line 367, in <module>\n    run()\nOSError: [Errno 98] error while attempting to bind on address ('127.0.0.1', 8188): address already in use\n";
+    is(&format!("{}{port}", START.replace("To see the GUI go to: http://127.0.0.1:8188\n", "")), "other-error");
+    let quoted = format!("{START}{}[SomePack] note: KeyError: 'x' is harmless here\n{}", prompts(1, ""), prompts(1, ""));
+    is(&quoted, "no-fault");
+}
+
+#[test]
+fn insufficient_evidence() {
+    is("hello\nthis is another program's log\n", "insufficient-evidence");
+    is(&format!("{START}got prompt\nRequested to load Flux\n"), "insufficient-evidence");
+    is(&format!("{START}{}", prompts(1, "")), "no-fault");
+}
+
+#[test]
+fn a_restart_begins_a_new_session_and_a_repeated_block_does_not() {
+    let twice = format!("{START}{}{START}{}", prompts(2, ""), prompts(1, ""));
+    let report = triage(&twice);
+    assert_eq!(report.sessions.len(), 2);
+    assert_eq!((report.sessions[0].prompts.executed, report.sessions[1].prompts.executed), (2, 1));
+    let block = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\n";
+    let repeated = triage(&format!("{START}{}{block}{}", prompts(1, ""), prompts(1, "")));
+    assert_eq!(repeated.sessions.len(), 1);
+    assert_eq!(repeated.sessions[0].counts.total_vram_lines, 2);
+}
