@@ -1,8 +1,14 @@
 //! The command line as it is typed. What is done with it is in `command`.
 
+mod bisect;
+mod live;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
+pub use live::{LaunchArgs, ProbeArgs, ProbeFormat, WatchArgs, WatchFormat};
 
 use crate::report::Format;
 
@@ -32,11 +38,21 @@ pub struct Cli {
 pub enum Command {
     /// Say what is wrong in a log (this is also what happens without a command)
     Triage(TriageArgs),
+    /// Before you open an issue: is it one, whose, what is missing, and a draft without private things
+    Checklist(ChecklistArgs),
+    /// Before and after an experiment: what changed, and whether that can be said at all
+    Compare(CompareArgs),
+    /// Write a log without what is private, to be shared
+    Redact(RedactArgs),
     /// Say what a verdict, rule, flag of ComfyUI, known bug or node pack means
     Explain(ExplainArgs),
     /// Look into the rule packs
     #[command(subcommand)]
     Rules(RulesCommand),
+    /// Find the guilty node pack by halving
+    Bisect(BisectArgs),
+    /// Say what this machine really grants, and what ComfyUI would make of it
+    Probe(ProbeArgs),
     /// Print the JSON Schema of --format json
     Schema,
     /// Print a completion script for a shell
@@ -63,9 +79,12 @@ pub struct TriageArgs {
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
-    /// Facts about the machine (JSON of /system_stats)
-    #[arg(long, value_name = "FILE", hide = true)]
+    /// Facts about the machine (JSON of `probe`)
+    #[arg(long, value_name = "FILE")]
     pub env: Option<PathBuf>,
+    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
+    #[arg(long)]
+    pub redact: bool,
     #[command(flatten)]
     pub packs: PackArgs,
     /// How to write the report
@@ -82,6 +101,92 @@ pub struct TriageArgs {
     /// End with status 1 when one of these is the verdict of a log
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub fail_on: Vec<String>,
+}
+
+/// Options of `checklist`.
+#[derive(Debug, Args)]
+pub struct ChecklistArgs {
+    /// The run with the problem first; also a run with --disable-all-custom-nodes, and a repeat
+    #[arg(value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// Whom the draft is for; without it, whoever the answer names
+    #[arg(long = "for", value_name = "WHOM")]
+    pub whom: Option<Whom>,
+    /// What worries you; may be repeated
+    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
+    pub asked: Vec<Asked>,
+    /// Memory limit of the container or machine, as in 16GiB or 24g
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    /// How to write it; markdown is for pasting
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The run before, the run after, and further runs
+    #[arg(value_name = "LOG", num_args = 2.., required = true)]
+    pub logs: Vec<PathBuf>,
+    /// Judge although the runs are not comparable
+    #[arg(long)]
+    pub force: bool,
+    /// Memory samples of the first run (CSV or JSON lines)
+    #[arg(long, value_name = "FILE")]
+    pub samples_a: Option<PathBuf>,
+    /// Memory samples of the second run
+    #[arg(long, value_name = "FILE")]
+    pub samples_b: Option<PathBuf>,
+    /// Memory limit of the container or machine, as in 16GiB or 24g
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
+    #[arg(long)]
+    pub redact: bool,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// Options of `redact`.
+#[derive(Debug, Args)]
+pub struct RedactArgs {
+    /// The log; `-` or nothing reads what is piped in
+    #[arg(value_name = "LOG")]
+    pub log: Option<PathBuf>,
+    #[command(flatten)]
+    pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// Whom a draft is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Whom {
+    /// ComfyUI's own repository
+    Core,
+    /// The author of a node pack
+    Node,
+    /// A forum or a chat
+    Forum,
+}
+
+/// Formats of answers that are one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ViewFormat {
+    #[default]
+    Text,
+    Markdown,
+    Json,
 }
 
 /// Options of `explain`.
@@ -116,6 +221,13 @@ pub enum RulesCommand {
     Verify(VerifyArgs),
     /// Say how much of logs the packs know, and which unknown lines are the commonest
     Coverage(CoverageArgs),
+    /// Write the documentation that is made from the packs
+    #[command(hide = true)]
+    Docs {
+        /// The folder docs/
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Show an item of the packs with all its fields
     Show {
         /// Its id

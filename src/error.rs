@@ -78,6 +78,10 @@ pub enum UsageError {
     #[error("`{given}` is not a version of ComfyUI")]
     #[diagnostic(code(comfy_triage::usage::version), help("write it as 0.3.68"))]
     Version { given: String },
+    /// `--pid` of a process that is not there.
+    #[error("there is no process {pid}")]
+    #[diagnostic(code(comfy_triage::usage::no_process), help("its number is the one this system shows; inside a container the numbers are others"))]
+    NoProcess { pid: u32 },
     /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
     #[error("`{option}` is not used by this version: the answer comes from the log alone")]
     #[diagnostic(code(comfy_triage::usage::not_used), severity(Warning))]

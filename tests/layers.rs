@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/` in the order of the sentence. `text`, `error` and `redact` may be used by all.
-const ORDER: [&str; 9] = ["input", "rule", "event", "timeline", "samples", "diagnosis", "answer", "report", "command"];
+const ORDER: [&str; 10] = ["input", "rule", "event", "timeline", "samples", "probe", "diagnosis", "answer", "report", "command"];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of src") {

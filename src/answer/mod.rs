@@ -1,8 +1,16 @@
 //! Answers to the questions that people ask of a log: plain, serializable data.
 
 pub mod bisection;
+mod checklist;
+mod clean;
+mod comparison;
+mod probe;
 mod report;
 mod triage;
 
+pub use checklist::*;
+pub use clean::{Open, learn, read_clean, redactor, write_clean};
+pub use comparison::*;
+pub use probe::*;
 pub use report::*;
 pub use triage::{Question, Read, answer, read_log};

@@ -25,6 +25,8 @@ pub struct Question {
     pub asked: Vec<String>,
     /// Limit of memory that the user told, in MiB.
     pub memory_limit_mib: Option<f64>,
+    /// The limit comes from a probe and was not typed.
+    pub limit_from_probe: bool,
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
 }
@@ -60,7 +62,8 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
     let verdict = verdict(&diagnosis);
     let mut given = Vec::new();
     if let Some(mib) = question.memory_limit_mib {
-        given.push(words.say("given-memory-limit", &[("limit", &crate::text::mib(mib))]));
+        let id = if question.limit_from_probe { "given-probe-limit" } else { "given-memory-limit" };
+        given.push(words.say(id, &[("limit", &crate::text::mib(mib))]));
     }
     if let Some(samples) = &question.samples {
         given.push(words.count("given-samples-one", "given-samples", samples.points.len() as u64, &[]));

@@ -16,7 +16,7 @@ const RUNS_LIMIT: usize = 40;
 /// Misses in a row, with everything on, after which the symptom is gone.
 const GONE: usize = 6;
 /// Sights of the symptom up to which it pays to look how often it shows.
-const RATE_WORTH: usize = 4;
+const RATE_WORTH: usize = 6;
 
 /// A half with what it needs.
 struct Half {
@@ -66,7 +66,7 @@ impl Search<'_> {
         let mut skipped = false;
         for turn in 0..order.len() {
             let turned = || order.iter().cycle().skip(turn).take(order.len()).copied();
-            let middle = order.len().div_ceil(2);
+            let middle = order.len() / 2;
             let (one, other) = (turned().take(middle).collect(), turned().skip(middle).collect());
             let mut halves: Vec<Half> = [one, other]
                 .into_iter()
@@ -85,7 +85,7 @@ impl Search<'_> {
     }
 
     /// Units in an order in which each stands behind those it needs.
-    fn needed_first(&self, among: &UnitSet) -> Vec<usize> {
+    pub(super) fn needed_first(&self, among: &UnitSet) -> Vec<usize> {
         if self.needs.is_empty() {
             return among.iter().collect();
         }

@@ -8,6 +8,11 @@ use super::evidence::Evidence;
 use super::round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Why};
 use super::set::UnitSet;
 
+/// Control rounds at the start when the symptom does not show every time: cheaper than hunting for nobody.
+const CONTROLS_FIRST: usize = 3;
+/// Quiet control rounds that are wanted before a second culprit is looked for.
+const CONTROLS_FOR_MORE: usize = 4;
+
 /// Why the telling stops here.
 #[derive(Debug)]
 pub(super) enum Stop {
@@ -47,7 +52,7 @@ pub fn next(problem: &Problem, rounds: &[Round]) -> Next {
         let mut rest = all.without(&search.kept);
         match search.tell(&mut groups, &mut rest) {
             Ok(outcome) => return Next::Done(outcome),
-            Err(Stop::Run { on, why }) => return Next::Run { on, why },
+            Err(Stop::Run { on, why }) => return Next::Run { on, why, found: groups },
             Err(Stop::Blank(why)) => return Next::Done(Outcome::CannotTell { why, groups, suspects: rest }),
             Err(Stop::Unsteady) => search.steady = false,
             Err(Stop::Learned { unit, of }) => search.learn(unit, &of),
@@ -84,7 +89,8 @@ impl Search<'_> {
     /// Fills `groups` with what is proved and takes it out of `rest`, until the symptom stays away.
     fn tell(&self, groups: &mut Vec<Group>, rest: &mut UnitSet) -> Told<Outcome> {
         let nothing = self.closed(&UnitSet::new());
-        if !self.evidence.is_bad(&nothing) && self.evidence.quiet_runs(&nothing) == 0 {
+        let controls = if self.steady { 1 } else { CONTROLS_FIRST };
+        if !self.evidence.is_bad(&nothing) && self.evidence.own_quiet_runs(&nothing) < controls {
             return Err(self.want(nothing, Why::Control));
         }
         loop {
@@ -93,16 +99,28 @@ impl Search<'_> {
                 groups.clear();
                 return Ok(Outcome::NotTheUnits { kept: nothing });
             }
-            if let Some(last) = groups.last()
-                && !self.rest_is_bad(rest, &last.units)?
-            {
-                return Ok(Outcome::Culprits { groups: groups.clone() });
+            if let Some(last) = groups.last() {
+                if !self.rest_is_bad(rest, &last.units)? {
+                    return Ok(Outcome::Culprits { groups: groups.clone() });
+                }
+                self.control_again(&nothing, groups)?;
             }
             let found = self.find(&UnitSet::new(), rest)?;
             let group = self.settle(found)?;
             *rest = rest.without(&group.units).without(&self.dependents(&group.units));
             groups.push(group);
         }
+    }
+
+    /// Still there without the culprit: a second one, or nobody, when the first control was quiet by luck. The
+    /// control is run again before anybody else is accused.
+    fn control_again(&self, nothing: &UnitSet, groups: &mut Vec<Group>) -> Told<()> {
+        let quiet = self.evidence.own_quiet_runs(nothing);
+        if quiet >= CONTROLS_FOR_MORE {
+            return Ok(());
+        }
+        groups.clear();
+        Err(self.want(nothing.clone(), Why::Again { quiet }))
     }
 
     /// `set` with all that must be on with it.

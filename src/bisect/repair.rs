@@ -17,7 +17,8 @@ impl Search<'_> {
             Seen::CannotRun { broken, .. } if round.on == *on => Some(broken),
             _ => None,
         })?;
-        let others: Vec<usize> = self.evidence.all.without(on).iter().collect();
+        // A unit behind those it needs: else it would be taken for what it brings along.
+        let others = self.needed_first(&self.evidence.all.without(on));
         let with = |count: usize| self.closed(&on.with(&others.iter().copied().take(count).collect()));
         let (mut fails, mut works) = (0, others.len());
         if works == 0 {
@@ -29,8 +30,8 @@ impl Search<'_> {
             match self.works(&set, broken) {
                 Some(true) => works = middle,
                 Some(false) => fails = middle,
-                None if self.evidence.is_skipped(&set) => return Some(Stop::Blank(Blank::Skipped)),
-                None => return Some(Stop::Run { on: set, why: Why::Missing }),
+                // Tried, and something else broke: that is found out first. Else it has not been tried.
+                None => return Some(self.want(set, Why::Missing)),
             }
         }
         let unit = others.get(fails).copied()?;
@@ -56,8 +57,6 @@ impl Search<'_> {
                     }
                 }
                 Seen::CannotRun { broken: now, .. } if now.is_empty() && set.within(&round.on) => return Some(false),
-                // Something else broke: what the work itself needs cannot be seen here, so more is taken to be needed.
-                Seen::CannotRun { .. } if round.on == *set => answer = Some(false),
                 _ => {}
             }
         }

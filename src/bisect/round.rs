@@ -69,7 +69,8 @@ pub enum Why {
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    Run { on: UnitSet, why: Why },
+    /// Run this; `found` is proved so far.
+    Run { on: UnitSet, why: Why, found: Vec<Group> },
     Done(Outcome),
 }
 

@@ -9,6 +9,8 @@ use super::set::UnitSet;
 
 /// Doubt that may be left that the symptom stays away without a unit that is named.
 const NAMING: f64 = 0.001;
+/// The same when nothing else is left on: then somebody would be blamed for what ComfyUI does by itself.
+const NAMING_AT_ALL: f64 = 0.000_1;
 /// Doubt that may be left that nobody else has it too.
 const COMPLETE: f64 = 0.02;
 
@@ -53,7 +55,8 @@ impl Search<'_> {
     fn stays_away(&self, without: &UnitSet, only: &UnitSet, unit: usize) -> Told<()> {
         let own = self.evidence.own_quiet_runs(without);
         let quiet = if self.steady { self.evidence.quiet_runs(without) } else { own };
-        if self.is_quiet(quiet, only, NAMING) { Ok(()) } else { Err(self.settling(without, quiet, only, Why::Without { unit })) }
+        let limit = if without.within(&self.closed(&UnitSet::new())) { NAMING_AT_ALL } else { NAMING };
+        if self.is_quiet(quiet, only, limit) { Ok(()) } else { Err(self.settling(without, quiet, only, Why::Without { unit })) }
     }
 
     /// Is there more among `rest`, beside `found`?

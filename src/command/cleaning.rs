@@ -2,7 +2,7 @@
 //!
 //! What is piped in can be read only once, so it is kept, packed, in memory; nothing private goes to the disk.
 
-use std::io::{self, Cursor, Read, Write};
+use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 

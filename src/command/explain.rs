@@ -95,6 +95,8 @@ impl Explainer<'_> {
         if !item.quotes.is_empty() {
             out.push(Block::Items { label: self.labels.get("field-line"), items: vec![item], numbered: false });
         }
+        let event = serde_json::to_value(rule.event).unwrap_or_default();
+        self.field("field-event", event.as_str().unwrap_or_default(), out);
         self.field("field-area", &rule.area, out);
         let until = if rule.until_before_numbers { Some(Version::new(0, 0, 0)) } else { rule.until };
         self.field("field-versions", &versions(&self.labels, rule.since, until), out);
@@ -161,9 +163,20 @@ impl Explainer<'_> {
         }
     }
 
+    /// Paragraphs behind their label; what stands between lines of ``` is something to copy.
     fn prose(&self, label: &str, table: &str, id: &str, field: &str, out: &mut Vec<Block>) {
-        let text = self.labels.packs().prose_text(table, id, field, self.labels.zh());
-        self.field(label, text.unwrap_or_default(), out);
+        let text = self.labels.packs().prose_text(table, id, field, self.labels.zh()).unwrap_or_default();
+        let mut label = self.labels.get(label);
+        for (number, part) in text.split("\n```").enumerate() {
+            if number % 2 == 1 {
+                let code = part.split_once('\n').map_or("", |(_, code)| code);
+                out.push(Block::Code(code.to_owned()));
+                continue;
+            }
+            for paragraph in part.split("\n\n").map(str::trim).filter(|paragraph| !paragraph.is_empty()) {
+                out.push(Block::line(std::mem::take(&mut label), paragraph));
+            }
+        }
     }
 
     fn words(&self, label: &str, words: &[String], out: &mut Vec<Block>) {

@@ -2,11 +2,17 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
+mod bisect;
+mod checklist;
+mod cleaning;
+mod compare;
 mod explain;
 mod generate;
 mod inputs;
 mod memory_limit;
 mod near;
+mod probe;
+mod redact;
 mod rules;
 mod surroundings;
 mod triage;
@@ -70,8 +76,13 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
+        Some(Command::Checklist(args)) => checklist::run(&args, console)?,
+        Some(Command::Compare(args)) => compare::run(&args, console)?,
+        Some(Command::Redact(args)) => redact::run(&args, console)?,
         Some(Command::Explain(args)) => explain::run(&args, console)?,
         Some(Command::Rules(command)) => rules::run(&command, console)?,
+        Some(Command::Bisect(args)) => bisect::run(&args, console)?,
+        Some(Command::Probe(args)) => probe::run(&args, console)?,
         Some(Command::Schema) => generate::schema(console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
         Some(Command::Man) => generate::man(console)?,

@@ -1,6 +1,6 @@
 //! `redact`: a log is written out without what is private, so that it can be shared.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::cleaning::{learn_all, tell};
 use super::inputs::inputs;

@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::cleaning::{learn_all, tell};
 use super::inputs::{Input, inputs};
 use super::memory_limit::memory_limit_mib;
 use super::near::hint;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, answer, read_log};
+use crate::answer::{Question, answer, read_clean, read_log};
 use crate::cli::TriageArgs;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions, Source};
-use crate::report::{Palette, Printer, View};
+use crate::report::{Labels, Palette, Printer, View};
 use crate::rule::Packs;
 use crate::samples::{SamplesError, read_samples};
 
@@ -32,12 +33,23 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
             }
         }
     }
-    if let Err(error) = side_evidence(args, console)? {
-        return Ok(Err(error));
+    if let Some(path) = &args.env {
+        match super::probe::env_limit_mib(path, console)? {
+            // What the user typed counts more than what a file says.
+            Ok(limit) if question.memory_limit_mib.is_none() => {
+                question.limit_from_probe = limit.is_some();
+                question.memory_limit_mib = limit;
+            }
+            Ok(_) => {}
+            Err(error) => return Ok(Err(error)),
+        }
     }
-    let packs = super::packs(&args.packs, console)?;
+    let mut packs = super::packs(&args.packs, console)?;
     if let Err(error) = check_verdicts(&args.fail_on, &packs) {
         return Ok(Err(error));
+    }
+    if args.redact {
+        return redacted(args, &inputs, &question, &mut packs, console);
     }
     let view =
         View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
@@ -64,27 +76,46 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     Ok(Ok(exit))
 }
 
+/// The same with logs that are gone through for what is private before anything of them is shown.
+fn redacted(args: &TriageArgs, inputs: &[Input], question: &Question, packs: &mut Packs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let (logs, mut redactor, all) = learn_all(inputs, packs, console)?;
+    packs.tell_places(|place| redactor.line(place));
+    let view =
+        View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
+    let mut printer = Printer::new(args.format.into(), view, packs, question.zh, inputs.len());
+    let mut exit = if all { Exit::Done } else { Exit::Refused };
+    for log in &logs {
+        let read = read_clean(&|| log.open(), packs, &ReadOptions::default(), &mut redactor);
+        let name = redactor.line(&log.name);
+        match read {
+            Ok(read) => {
+                let report = answer(&name, &read, packs, question);
+                if args.fail_on.contains(&report.verdict.primary) {
+                    exit = exit.max(Exit::Failed);
+                }
+                printer.report(report, console.out)?;
+            }
+            Err(error) => {
+                console.fault(&error)?;
+                printer.unreadable(&name);
+                exit = Exit::Refused;
+            }
+        }
+    }
+    printer.end(console.out)?;
+    tell(&redactor, &Labels::new(packs, question.zh), console)?;
+    Ok(Ok(exit))
+}
+
 /// What to read and what to ask of it.
 fn asked(args: &TriageArgs, console: &Console<'_>) -> Result<(Vec<Input>, Question), Box<UsageError>> {
     let question = Question {
         zh: super::chinese(&args.language, console),
         asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
         memory_limit_mib: args.memory_limit.as_deref().map(memory_limit_mib).transpose()?,
-        samples: None,
+        ..Question::default()
     };
     Ok((inputs(&args.logs, console.around.stdin_is_terminal)?, question))
-}
-
-/// Files beside the log: they must be readable; that they are not weighed yet is said.
-fn side_evidence(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Result<(), Box<UsageError>>> {
-    for (option, what, path) in [("--env", "facts", &args.env)] {
-        let Some(path) = path else { continue };
-        if let Err(source) = std::fs::File::open(path) {
-            return Ok(Err(Box::new(UsageError::SideEvidence { what, path: path.display().to_string(), source })));
-        }
-        console.fault(&UsageError::NotUsed { option })?;
-    }
-    Ok(Ok(()))
 }
 
 fn open(input: &Input) -> Result<Source<'static>, InputError> {

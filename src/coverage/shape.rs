@@ -11,7 +11,8 @@ pub fn shape(line: &str) -> String {
 
 fn word(word: &str) -> String {
     let opens = |letter: char| matches!(letter, '(' | '[' | '{' | '"' | '\'' | '`' | '<' | '=');
-    let closes = |letter: char| matches!(letter, ')' | ']' | '}' | '"' | '\'' | '`' | '>' | ',' | ';' | ':' | '.' | '!');
+    let closes =
+        |letter: char| matches!(letter, ')' | ']' | '}' | '"' | '\'' | '`' | '>' | ',' | ';' | ':' | '.' | '!');
     let inner = word.trim_start_matches(opens);
     let lead = word.strip_suffix(inner).unwrap_or_default();
     let core = inner.trim_end_matches(closes);

@@ -71,9 +71,12 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
         ),
         (Some(k), _) => words.say("leak-steady", &[("models", &models(k.max(1))), ("class", class)]),
     };
-    let (grade, reason) = grade(view, words, leak, growth);
+    let (grade, reason) = match gone {
+        true => (Grade::Weak, words.say("grade-leak-released", &[])),
+        false => grade(view, words, leak, growth),
+    };
     let id = if gone { "leak-suspected" } else { "leak-confirmed" };
-    let status = if gone { Status::Possible } else { Status::Confirmed };
+    let status = if gone { Status::Likely } else { Status::Confirmed };
 
     let mut lines: Vec<EvidenceReport> = Vec::new();
     if let Some(at) = &leak.first_potential {

@@ -4,7 +4,7 @@
 
 mod bugs;
 mod classes;
-mod defaults;
+pub(crate) mod defaults;
 mod design;
 mod draft;
 mod failure;
@@ -12,6 +12,7 @@ mod finding;
 mod gaps;
 mod growth;
 mod host;
+mod launcher;
 mod leak;
 mod oom;
 mod packages;
@@ -21,6 +22,7 @@ mod remedies;
 mod verdict;
 mod view;
 mod words;
+mod worry;
 
 
 use crate::event::Tally;
@@ -32,6 +34,7 @@ pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
+pub use launcher::Launch;
 pub use oom::{Part, split};
 pub use view::{Gpu, LimitSource, Os, View, is_comfyui_own, same_dir};
 pub use words::Words;
@@ -78,8 +81,12 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         b.status.cmp(&a.status).then_with(|| b.grade.cmp(&a.grade)).then_with(|| b.session.cmp(&a.session)).then_with(|| a.fingerprint.cmp(&b.fingerprint))
     });
     let view = views.iter().find(|view| view.number == chosen.session).or(views.last());
+    if let Some(view) = view {
+        let notes = worry::notes(view, words, &chosen, &question.asked);
+        chosen.figures.splice(0..0, notes);
+    }
     let (next_steps, avoid) = match view {
-        Some(view) => (remedies::steps(view, words, &chosen), remedies::avoid(view, words, &chosen)),
+        Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
         None => (Vec::new(), Vec::new()),
     };
     let ruled_out = view.map(|view| gaps::ruled_out(view, words, &chosen, &findings)).unwrap_or_default();

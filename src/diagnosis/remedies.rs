@@ -3,7 +3,7 @@
 
 use super::view::{Os, View};
 use super::words::Words;
-use super::finding::{Avoid, Finding, Step};
+use super::finding::{Avoid, Finding, Status, Step};
 use crate::rule::{RemedyDef, Since, Version};
 
 /// Parts a finding's remedies act on.
@@ -81,7 +81,29 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
 const NARROW: [&str; 5] = ["caching-by-design", "pinning-by-design", "user-residency", "custom-node", "import-failure"];
 
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
+    let mut steps = own_steps(view, words, finding);
+    // A known bug that shows itself as this very thing has the shortest way out.
+    let explained = others.iter().find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
+    if let Some(bug) = explained {
+        steps.splice(0..0, bug_steps(view, words, bug));
+    }
+    steps
+}
+
+/// The bug's structure is what `finding` found.
+fn explains(bug: &Finding, finding: &Finding, words: &Words<'_>) -> bool {
+    let structure = match finding.id.as_str() {
+        "leak-confirmed" => "leak",
+        "reload-each-prompt" => "reload-each-prompt",
+        "import-failure" => "import-failure",
+        _ => return false,
+    };
+    let def = words.packs.bugs.iter().find(|def| Some(def.id.as_str()) == bug.about.as_deref());
+    def.is_some_and(|def| def.structure.iter().any(|name| name == structure))
+}
+
+fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
     if finding.id == "version-bug" {
         let steps = bug_steps(view, words, finding);
         if !steps.is_empty() {
@@ -106,7 +128,8 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         })
         .collect();
     chosen.sort_by_key(|remedy| {
-        let main = parts.first().is_some_and(|part| remedy.acts_on.iter().any(|acts| acts == part));
+        // A remedy made for this part goes before one that helps it besides.
+        let main = parts.first().is_some_and(|part| remedy.acts_on.first().is_some_and(|acts| acts == part));
         (!main, remedy.order)
     });
     chosen.into_iter().map(|remedy| step(remedy, words)).collect()
@@ -127,7 +150,8 @@ fn bug_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     if let Some(text) = words.packs.prose_text("bug", id, "workaround", words.zh)
         && usable
     {
-        steps.push(Step { flags: bug.workaround_flags.clone(), ..plain(words.say("step-workaround", &[("text", text)])) });
+        let text = if steps.is_empty() { text.to_owned() } else { words.say("step-workaround", &[("text", text)]) };
+        steps.push(Step { flags: bug.workaround_flags.clone(), ..plain(text) });
     }
     steps
 }

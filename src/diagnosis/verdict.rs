@@ -44,7 +44,7 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
             PrecedenceWhen::ProvenKill => likely && killed(finding, views),
             PrecedenceWhen::UnrecoveredFailure => likely && is_failure(finding, findings, views) && !finding.recovered,
             PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings, views),
-            PrecedenceWhen::Fault => likely || finding.id == "leak-suspected",
+            PrecedenceWhen::Fault => likely,
             PrecedenceWhen::ShownOrAsked => {
                 let words = row.asked.get(&finding.id);
                 let wanted = words.is_some_and(|words| words.iter().any(|word| asked.contains(word)));

@@ -82,8 +82,8 @@ pub enum What<'a> {
     PromptDetail,
     PromptInterrupted,
     LoadRequested { class: Cow<'a, str> },
-    LoadComplete { class: Option<Cow<'a, str>>, loaded: Option<f64>, usable: Option<f64> },
-    LoadPartial { class: Option<Cow<'a, str>>, loaded: Option<f64>, usable: Option<f64>, offloaded: Option<f64>, buffer: Option<f64> },
+    LoadComplete { class: Option<Cow<'a, str>>, loaded: Option<f64> },
+    LoadPartial { class: Option<Cow<'a, str>>, loaded: Option<f64>, offloaded: Option<f64> },
     LoadDynamic { class: Cow<'a, str>, staged: f64 },
     LoadOld,
     Loader,
@@ -98,8 +98,9 @@ pub enum What<'a> {
     TracebackFrame { file: Cow<'a, str>, line: u64, function: Cow<'a, str> },
     /// Last line of a traceback, or such a line without one.
     ExceptionLine { kind: Cow<'a, str>, message: Cow<'a, str> },
-    Oom { kind: Cow<'a, str>, numbers: OomNumbers, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
-    OomField { numbers: OomNumbers, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
+    /// The numbers are boxed, since every event would be as large as this rare one.
+    Oom { kind: Cow<'a, str>, numbers: Box<OomNumbers>, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
+    OomField { numbers: Box<OomNumbers>, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
     OomUnload,
     OomTip,
     OomSummary,
@@ -134,8 +135,6 @@ pub enum What<'a> {
     Notice,
     ErrorNotice,
     Noise,
-    /// A line no rule knows. Only handed on where a fold wants it (ends, continuations).
-    Unknown,
 }
 
 /// An event: what, and where.
@@ -156,4 +155,7 @@ pub struct Event<'a> {
 /// Receives events in the order of the log.
 pub trait EventSink {
     fn event(&mut self, event: &Event<'_>);
+
+    /// A line that no rule knows. Most lines of a talkative log are, so they come without the rest of an event.
+    fn unknown(&mut self, _at: &At<'_>) {}
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::OomNumbers;
 use super::size::capture_bytes;
-use crate::rule::{Captures, OomPhrase};
+use crate::rule::{Lent, OomPhrase, Spans};
 
 /// Captured sizes as they stood: field name and text.
 pub(crate) type Sizes<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;
@@ -21,13 +21,13 @@ impl<'p> OomPhrases<'p> {
     {
         let mut numbers = OomNumbers::default();
         let mut sizes = Vec::new();
+        let mut spans = Spans::new();
         for phrase in self.0 {
             let mut rest = text;
-            while let Some(captures) = phrase.template.find(rest) {
-                add_captures(&captures, phrase.sum, &mut numbers, &mut sizes);
-                let Some(last) = captures.iter().last().filter(|_| phrase.sum) else { break };
-                // Each find moves on: what was captured lies inside `rest`.
-                let end = (last.text.as_ptr() as usize + last.text.len()).saturating_sub(rest.as_ptr() as usize);
+            while let Some(captures) = phrase.template.find(rest, &mut spans) {
+                add_captures(captures, phrase.sum, &mut numbers, &mut sizes);
+                // Each find moves on behind what was captured.
+                let Some(end) = captures.last_end().filter(|_| phrase.sum) else { break };
                 rest = rest.get(end.max(1)..).unwrap_or_default();
             }
         }
@@ -36,7 +36,7 @@ impl<'p> OomPhrases<'p> {
 }
 
 /// Enters the captures that are fields of an OOM.
-pub(crate) fn add_captures<'t>(captures: &Captures<'t, 't>, sum: bool, numbers: &mut OomNumbers, sizes: &mut Sizes<'t>) {
+pub(crate) fn add_captures<'t>(captures: Lent<'_, 't, 't>, sum: bool, numbers: &mut OomNumbers, sizes: &mut Sizes<'t>) {
     for capture in captures.iter() {
         let text = String::from_utf8_lossy(capture.text);
         let Some(slot) = field(numbers, capture.name) else { continue };

@@ -12,7 +12,7 @@ use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
 use crate::input::{Bar, Place, Segment, Sink};
-use crate::rule::{CaptureType, Captures, Constant, EventKind, Hit, Packs, Rule};
+use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
 const RESERVED: [&str; 9] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
@@ -92,14 +92,15 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         let mut rest = text;
         let mut known = false;
         let packs = self.packs;
+        let mut spans = Spans::new();
         for part in 0..TEXTS_PER_LINE {
-            let Some(hit) = packs.matcher().find(rest) else { break };
+            let Some(hit) = packs.matcher().look_up(rest, &mut spans) else { break };
             if part > 0 {
                 at.place.segment = at.place.segment.max(1) + 1;
             }
             known = true;
             self.count(hit.rule);
-            self.emit(segment, at, &hit, nested || part > 0);
+            self.emit(segment, at, hit, hit.captures(rest, &spans), nested || part > 0);
             rest = hit.tail;
             if rest.is_empty() {
                 break;
@@ -122,8 +123,14 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         self.sink.event(&Event { at, what, rule, indent: segment.indent, tagged: segment.tagged, nested });
     }
 
-    fn emit<'t>(&mut self, segment: &Segment<'t>, at: At<'t>, hit: &Hit<'p, 't>, nested: bool)
-    where
+    fn emit<'t>(
+        &mut self,
+        segment: &Segment<'t>,
+        at: At<'t>,
+        hit: Found<'p, 't>,
+        captures: Lent<'_, 'p, 't>,
+        nested: bool,
+    ) where
         'p: 't,
     {
         let rule = hit.rule;
@@ -131,7 +138,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         let weak = rule.sets("weak");
         if rule.event == EventKind::Fact {
             let mut told = false;
-            for capture in hit.captures.iter() {
+            for capture in captures.iter() {
                 let Some(value) = fact_value(capture.name, capture.kind, capture.text) else { continue };
                 told = true;
                 self.send(segment, at, What::Fact { name: capture.name, value, weak }, Some(rule), nested);
@@ -144,16 +151,18 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         self.send_constants(segment, at, rule, weak, nested);
         self.command_continues = rule.event == EventKind::Launch && continues(segment.text);
-        let message = hit.captures.iter().find(|capture| *capture.kind == CaptureType::Message).map(|c| c.text);
-        let what = what_of(rule, &hit.captures, hit.text, OomPhrases(self.packs.oom_phrases()));
+        let what = what_of(rule, captures, hit.text, OomPhrases(self.packs.oom_phrases()));
         if let What::Oom { .. } = what {
             self.oom_continues = OOM_CONTINUES;
             self.oom_text.clear();
             self.oom_text.extend_from_slice(hit.text.get(..hit.text.len().min(4096)).unwrap_or_default());
         }
         self.send(segment, at, what, Some(rule), nested);
-        if let Some(message) = message.filter(|text| !text.is_empty()) {
-            self.message(segment, message);
+        if rule.has_message()
+            && let Some(message) = captures.iter().find(|capture| *capture.kind == CaptureType::Message)
+            && !message.text.is_empty()
+        {
+            self.message(segment, message.text);
         }
     }
 
@@ -223,7 +232,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         if self.gap.find(text).is_some() && self.split_at_gaps(segment) {
             return;
         }
-        self.send(segment, at, What::Unknown, None, false);
+        self.sink.unknown(&at);
     }
 
     fn is_launch(&self, segment: &Segment<'_>) -> bool {
@@ -248,7 +257,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         self.tally.understood += 1;
         let sizes = joined.1.into_iter().map(|(name, size)| (Cow::Owned(name.into_owned()), Cow::Owned(size.into_owned()))).collect();
-        let what = What::OomField { numbers: joined.0, sizes };
+        let what = What::OomField { numbers: Box::new(joined.0), sizes };
         let at = At { rule: "oom-wrapped", ..at };
         self.send(segment, at, what, None, false);
         true
@@ -316,25 +325,37 @@ fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> Option<Fact
     })
 }
 
-/// Shorthand access to a match's captures.
-struct Read<'r, 't, 'c>(&'c Captures<'r, 't>);
+/// Text as Unicode. Nearly all of it is, and checking that alone is cheaper than looking for what to replace.
+fn unicode(text: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(text),
+    }
+}
 
-impl<'r, 't> Read<'r, 't, '_> {
+/// Shorthand access to a match's captures.
+struct Read<'s, 'r, 't>(Lent<'s, 'r, 't>);
+
+impl<'t> Read<'_, '_, 't> {
+    #[inline(always)]
     fn text(&self, name: &str) -> Option<Cow<'t, str>> {
-        self.0.get(name).map(|capture| String::from_utf8_lossy(capture.text))
+        self.0.get(name).map(|capture| unicode(capture.text))
     }
 
+    #[inline(always)]
     fn owned(&self, name: &str) -> Cow<'t, str> {
         self.text(name).unwrap_or_default()
     }
 
+    #[inline(always)]
     fn number(&self, name: &str) -> Option<f64> {
         self.text(name)?.parse().ok()
     }
 
+    #[inline(always)]
     fn bytes(&self, name: &str) -> Option<f64> {
         let capture = self.0.get(name)?;
-        capture_bytes(capture.kind, &String::from_utf8_lossy(capture.text))
+        capture_bytes(capture.kind, &unicode(capture.text))
     }
 
     fn flag(&self, name: &str) -> bool {
@@ -342,7 +363,7 @@ impl<'r, 't> Read<'r, 't, '_> {
     }
 }
 
-fn what_of<'t>(rule: &'t Rule, captures: &Captures<'t, 't>, text: &'t [u8], phrases: OomPhrases<'t>) -> What<'t> {
+fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phrases: OomPhrases<'t>) -> What<'t> {
     let read = Read(captures);
     let kind = || match rule.constant("kind") {
         Some(Constant::Text(kind)) => Cow::Borrowed(kind.as_str()),
@@ -359,13 +380,11 @@ fn what_of<'t>(rule: &'t Rule, captures: &Captures<'t, 't>, text: &'t [u8], phra
         EventKind::PromptDetail => What::PromptDetail,
         EventKind::PromptInterrupted => What::PromptInterrupted,
         EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
-        EventKind::LoadComplete => What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded"), usable: read.bytes("usable") },
+        EventKind::LoadComplete => What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded") },
         EventKind::LoadPartial => What::LoadPartial {
             class: read.text("class"),
             loaded: read.bytes("loaded"),
-            usable: read.bytes("usable"),
             offloaded: read.bytes("offloaded"),
-            buffer: read.bytes("buffer"),
         },
         EventKind::LoadDynamic => What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) },
         EventKind::LoadOld => What::LoadOld,
@@ -386,13 +405,13 @@ fn what_of<'t>(rule: &'t Rule, captures: &Captures<'t, 't>, text: &'t [u8], phra
         EventKind::Oom => {
             let (mut numbers, mut sizes) = phrases.read(text);
             add_captures(captures, false, &mut numbers, &mut sizes);
-            What::Oom { kind: kind(), numbers, sizes }
+            What::Oom { kind: kind(), numbers: Box::new(numbers), sizes }
         }
         EventKind::OomField => {
             let mut numbers = OomNumbers::default();
             let mut sizes: Sizes<'t> = Vec::new();
             add_captures(captures, false, &mut numbers, &mut sizes);
-            What::OomField { numbers, sizes }
+            What::OomField { numbers: Box::new(numbers), sizes }
         }
         EventKind::OomUnload => What::OomUnload,
         EventKind::OomTip => What::OomTip,

@@ -495,7 +495,8 @@ fn one_blank(s: &[u8]) -> &[u8] {
 }
 
 fn run(s: &[u8], most: usize) -> usize {
-    s.iter().take(most).take_while(|b| NAME.get(usize::from(**b)).copied().unwrap_or(false)).count()
+    let s = s.get(..most).unwrap_or(s);
+    s.iter().position(|b| !NAME[usize::from(*b)]).unwrap_or(s.len())
 }
 
 fn level(name: &[u8]) -> Option<Level> {

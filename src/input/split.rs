@@ -37,16 +37,17 @@ pub(crate) struct Lines {
     pub(crate) cr_parts: u64,
 }
 
-/// Bits of a 64-byte block: line breaks and carriage returns; bytes that are not plain text.
+/// The line breaks and carriage returns of a 64-byte block as bits; whether it holds bytes that are not plain text.
+/// Which bytes those are is asked line by line and only then: most blocks hold none.
 #[inline]
-fn masks(block: &[u8; 64]) -> (u64, u64) {
+fn breaks_and_odd(block: &[u8; 64]) -> (u64, bool) {
     let mut breaks = [0_u8; 64];
-    let mut odd = [0_u8; 64];
-    for ((b, o), byte) in breaks.iter_mut().zip(odd.iter_mut()).zip(block) {
+    let mut odd = 0;
+    for (b, byte) in breaks.iter_mut().zip(block) {
         *b = u8::from(*byte == b'\n') | u8::from(*byte == b'\r');
-        *o = is_odd(*byte);
+        odd |= is_odd(*byte);
     }
-    (pack(&breaks), pack(&odd))
+    (pack(&breaks), odd != 0)
 }
 
 /// Bytes that need a closer look: not ASCII, control, and the beginnings of shown escapes and of percentages.
@@ -176,13 +177,17 @@ impl Lines {
     /// Hands on all parts that end within the block; where the open one begins.
     fn whole_parts<S: Sink + ?Sized>(&mut self, block: &[u8], sink: &mut S) -> usize {
         let mut start = 0;
-        let mut last_odd = None;
+        // End of the last block of 64 that holds odd bytes.
+        let mut odd_until = 0;
         let (chunks, tail) = block.as_chunks::<64>();
         let mut padded = [b' '; 64];
         padded.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
         for (n, chunk) in chunks.iter().chain(std::iter::once(&padded)).enumerate() {
             let base = n * 64;
-            let (mut breaks, odd) = masks(chunk);
+            let (mut breaks, odd) = breaks_and_odd(chunk);
+            if odd {
+                odd_until = base + 64;
+            }
             while breaks != 0 {
                 let bit = breaks.trailing_zeros();
                 breaks &= breaks - 1;
@@ -190,12 +195,9 @@ impl Lines {
                 if at < start {
                     continue; // the line feed of a CR LF
                 }
-                let before = odd & ((1_u64 << bit) - 1);
-                if before != 0 {
-                    last_odd = Some(base + 63 - before.leading_zeros() as usize);
-                }
-                let is_odd = last_odd.is_some_and(|odd| odd >= start);
                 let part = block.get(start..at).unwrap_or_default();
+                // The third byte first: it tells a bar.
+                let is_odd = odd_until > start && (part.get(3) == Some(&b'%') || has_odd(part));
                 if block.get(at) == Some(&b'\n') {
                     self.hand_on(part, is_odd, End::Line, 1, false, sink);
                     start = at + 1;
@@ -216,9 +218,6 @@ impl Lines {
                         }
                     }
                 }
-            }
-            if odd != 0 {
-                last_odd = Some(base + 63 - odd.leading_zeros() as usize);
             }
         }
         start
@@ -334,17 +333,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masks_tell_breaks_and_odd_bytes() {
+    fn breaks_and_odd_bytes_are_told() {
         for byte in 0..=255_u8 {
             let mut block = [b'a'; 64];
             for at in [0, 7, 8, 31, 63] {
                 block[at] = byte;
-                let (breaks, odd) = masks(&block);
+                let (breaks, odd) = breaks_and_odd(&block);
                 let bit = (breaks >> at) & 1 == 1;
                 assert_eq!(bit, byte == b'\n' || byte == b'\r');
                 let plain = (0x20..0x80).contains(&byte) && byte != b'^' && byte != b'%';
                 let strange = !plain && !matches!(byte, b'\n' | b'\r' | b'\t');
-                assert_eq!((odd >> at) & 1 == 1, strange, "{byte}");
+                assert_eq!(odd, strange, "{byte}");
+                assert_eq!(has_odd(&block), strange, "{byte}");
                 block[at] = b'a';
             }
         }

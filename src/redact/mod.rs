@@ -127,6 +127,7 @@ impl Redactor {
     fn whole(&mut self, line: &str, category: Category) -> String {
         match line.trim() {
             "" => line.to_owned(),
+            text if self.token.find(text).is_some_and(|found| found.as_str() == text) => line.to_owned(),
             text => self.tokens.token(category, text, self.counting),
         }
     }

@@ -37,6 +37,11 @@ impl<'p> Labels<'p> {
         self.words.say(&format!("label-{id}"), values)
     }
 
+    /// A sentence that is no label, in the labels' language.
+    pub(crate) fn plain(&self, id: &str, values: &[(&str, &str)]) -> String {
+        self.words.say(id, values)
+    }
+
     /// `text` in brackets to be put behind something; nothing when there is no text.
     pub(crate) fn bracket(&self, text: &str) -> String {
         let text = text.trim_end_matches(['.', '。']);

@@ -48,6 +48,11 @@ pub(crate) fn blocks(blocks: &[Block]) -> String {
             Block::Quotes(quotes) => fence(&mut out, quotes, ""),
             Block::Figures(figures) => figures.iter().for_each(|figure| out.push_str(&format!("- {}\n", escape(figure)))),
             Block::Items { label, items, numbered } => self::items(&mut out, label, items, *numbered),
+            Block::Code(code) => {
+                let ticks = fence_of(&[code.as_str()]);
+                let lines: Vec<String> = code.lines().map(clean).collect();
+                out.push_str(&format!("{ticks}\n{}\n{ticks}\n", lines.join("\n")));
+            }
             Block::Section(title) => out.push_str(&format!("### {}\n", escape(title))),
             Block::Table { head, rows } => table(&mut out, head, rows),
         }
@@ -56,7 +61,7 @@ pub(crate) fn blocks(blocks: &[Block]) -> String {
 }
 
 fn items(out: &mut String, label: &str, items: &[Item], numbered: bool) {
-    let label = format!("**{}**", escape(label));
+    let label = if label.is_empty() { String::new() } else { format!("**{}**", escape(label)) };
     if let ([Item { text, command: None, quotes }], false) = (items, numbered)
         && quotes.is_empty()
     {
@@ -91,7 +96,7 @@ fn fence(out: &mut String, quotes: &[Quote], indent: &str) {
 }
 
 /// More backticks than any text within has in a row.
-fn fence_of(texts: &[&str]) -> String {
+pub(crate) fn fence_of(texts: &[&str]) -> String {
     let longest = texts.iter().flat_map(|text| text.split(|letter| letter != '`')).map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }
@@ -114,7 +119,7 @@ fn code(text: &str) -> String {
 }
 
 /// Escaped text in which a word that is a link by itself stays one.
-fn with_links(text: &str) -> String {
+pub(crate) fn with_links(text: &str) -> String {
     let words: Vec<String> = text
         .split(' ')
         .map(|word| match word.starts_with("https://github.com/") && !word.contains(['<', '>', '`']) {
@@ -126,7 +131,7 @@ fn with_links(text: &str) -> String {
 }
 
 /// Text that shows as it is in Markdown.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for letter in clean(text).chars() {
         match letter {

@@ -3,6 +3,8 @@
 //! All formats are views of the same value and add no facts. Nothing here prints: the caller says where to write.
 
 mod brief;
+mod checklist;
+mod comparison;
 mod full;
 mod history;
 mod json;
@@ -12,21 +14,27 @@ mod markdown;
 mod outline;
 mod palette;
 mod printer;
+mod probe;
+mod replaced;
 mod session;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
 
+pub use checklist::{checklist_json, checklist_markdown, checklist_text};
+pub use comparison::{comparison_json, comparison_markdown, comparison_text};
 pub use json::{json, ndjson, schema};
 pub use markdown::markdown;
 pub use palette::Palette;
 pub use printer::{Format, Printer};
+pub use probe::{probe_json, probe_markdown, probe_text};
 pub use text::{quiet, text};
 
 pub(crate) use label::Labels;
 pub(crate) use markdown::blocks as markdown_blocks;
 pub(crate) use outline::{Block, Item, Quote};
+pub(crate) use replaced::replaced;
 pub(crate) use text::blocks;
 
 /// How much to show, how wide, and in which colours.

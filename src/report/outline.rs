@@ -27,6 +27,8 @@ pub(crate) enum Block {
     Figures(Vec<String>),
     /// A label and what belongs to it.
     Items { label: String, items: Vec<Item>, numbered: bool },
+    /// Something to copy: printed as it is, from the first column on.
+    Code(String),
     /// Heading of a part of the long report.
     Section(String),
     /// Columns; the last one is cut where it does not fit.

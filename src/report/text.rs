@@ -64,6 +64,11 @@ pub(crate) fn blocks(out: &mut String, blocks: &[Block], view: &View) {
             Block::Quotes(quotes) => lines_of_the_log(out, quotes, 2, view),
             Block::Figures(figures) => figures.iter().for_each(|figure| figure_rows(out, figure, view)),
             Block::Items { label, items, numbered } => items_rows(out, label, items, *numbered, view),
+            Block::Code(code) => {
+                out.push('\n');
+                code.lines().for_each(|line| row(out, &clean(line)));
+                out.push('\n');
+            }
             Block::Section(title) => {
                 out.push('\n');
                 row(out, &paint(view.palette.headline, &clean(title)));
@@ -127,7 +132,7 @@ fn figure_rows(out: &mut String, figure: &str, view: &View) {
 
 fn items_rows(out: &mut String, label: &str, items: &[Item], numbered: bool, view: &View) {
     let label = clean(label);
-    let gap = if label.ends_with('：') { "" } else { " " };
+    let gap = if label.is_empty() || label.ends_with('：') { "" } else { " " };
     let painted = paint(view.palette.label, &label);
     let own_row = items.is_empty() || width(&label) > WIDEST_LABEL;
     let hang = if own_row { 2 } else { width(&label) + gap.len() };

@@ -19,7 +19,10 @@ pub enum PackError {
     #[diagnostic(code(rules::too_many_files), help("name the pack's own folder, not one above it"))]
     TooManyFiles { path: String, limit: usize },
     #[error("{path} is not a rule pack file: {message}")]
-    #[diagnostic(code(rules::syntax), help("see docs/rule-format.md; `comfy-triage rules check` lists all faults of a pack"))]
+    #[diagnostic(
+        code(rules::syntax),
+        help("see docs/rule-format.md; `comfy-triage rules check` lists all faults of a pack")
+    )]
     Syntax {
         path: String,
         message: String,

@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, MessageDef, NodeDef, OomPhraseDef, PrecedenceDef, ReleaseDef,
-    RemedyDef, SentenceDef, VerdictDef,
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MessageDef, NodeDef, OomPhraseDef,
+    PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -28,14 +28,30 @@ pub struct PackFile {
     pub precedence: Vec<PrecedenceDef>,
     pub remedy: Vec<RemedyDef>,
     pub avoid: Vec<AvoidDef>,
+    pub launcher: Vec<LauncherDef>,
+    pub form: Vec<FormDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 14] = [
-        "message", "oom_phrase", "bug", "node", "flag", "release", "default", "aimdo", "class", "verdict", "precedence",
-        "remedy", "avoid", "sentence",
+    pub const TABLES: [&str; 16] = [
+        "message",
+        "oom_phrase",
+        "bug",
+        "node",
+        "flag",
+        "release",
+        "default",
+        "aimdo",
+        "class",
+        "verdict",
+        "precedence",
+        "remedy",
+        "avoid",
+        "launcher",
+        "form",
+        "sentence",
     ];
 
     /// Appends an item of `table`, or says what is wrong with it.
@@ -54,6 +70,8 @@ impl PackFile {
             "precedence" => push(&mut self.precedence, item),
             "remedy" => push(&mut self.remedy, item),
             "avoid" => push(&mut self.avoid, item),
+            "launcher" => push(&mut self.launcher, item),
+            "form" => push(&mut self.form, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
         }
@@ -74,6 +92,8 @@ impl PackFile {
         lay(&mut self.precedence, above.precedence, |item| item.rank.to_string(), replaced);
         lay(&mut self.remedy, above.remedy, |item| item.id.clone(), replaced);
         lay(&mut self.avoid, above.avoid, |item| item.id.clone(), replaced);
+        lay(&mut self.launcher, above.launcher, |item| item.id.clone(), replaced);
+        lay(&mut self.form, above.form, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }
 }

@@ -75,7 +75,8 @@ pub struct SourceItem {
 impl SourceItem {
     /// The name that is its own in its table; empty when it has none.
     pub fn id(&self) -> String {
-        let named = ["id", "name", "pattern", "version", "comfyui"].iter().find_map(|key| self.fields.get(*key)?.as_str());
+        let named =
+            ["id", "name", "pattern", "version", "comfyui"].iter().find_map(|key| self.fields.get(*key)?.as_str());
         match (named, self.fields.get("rank")) {
             (Some(name), _) => name.to_owned(),
             (None, Some(rank)) => rank.to_string(),
@@ -213,7 +214,8 @@ fn syntax(source: &SourceText, message: &str, span: Option<Range<usize>>) -> Pac
 
 fn read_text(path: &Path) -> Result<SourceText, Box<PackError>> {
     let shown = path.display().to_string();
-    let unreadable = |error: std::io::Error| Box::new(PackError::Unreadable { path: shown.clone(), reason: error.to_string() });
+    let unreadable =
+        |error: std::io::Error| Box::new(PackError::Unreadable { path: shown.clone(), reason: error.to_string() });
     let size = std::fs::symlink_metadata(path).map_err(unreadable)?.len();
     if size > FILE_LIMIT {
         return Err(Box::new(PackError::TooLarge { path: shown, limit: FILE_LIMIT }));

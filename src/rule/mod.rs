@@ -18,5 +18,7 @@ pub use kind::EventKind;
 pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use schema::*;
+pub(crate) use matcher::Found;
+pub(crate) use template::{Lent, Spans};
 pub use template::{Capture, CaptureType, Captures, Template, TemplateError};
 pub use version::{Since, Version, VersionSpan};

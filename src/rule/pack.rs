@@ -15,7 +15,7 @@ use super::file::PackFile;
 use super::folder::{PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, NodeDef, PackHead, PrecedenceDef, Prose, ReleaseDef,
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef, Prose, ReleaseDef,
     RemedyDef, VerdictDef,
 };
 use super::template::Template;
@@ -67,6 +67,9 @@ pub struct Packs {
     pub precedence: Vec<PrecedenceDef>,
     pub remedies: Vec<RemedyDef>,
     pub avoids: Vec<AvoidDef>,
+    /// In the order in which they are tried.
+    pub launchers: Vec<LauncherDef>,
+    pub forms: Vec<FormDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -147,6 +150,13 @@ impl Packs {
     /// Ids, versions and places of the packs in use.
     pub fn infos(&self) -> &[PackInfo] {
         &self.infos
+    }
+
+    /// Changes where packs are said to come from: a folder's name may hold a user's.
+    pub fn tell_places(&mut self, mut place: impl FnMut(&str) -> String) {
+        for info in &mut self.infos {
+            info.from = place(&info.from);
+        }
     }
 
     /// A sentence of the program in the language asked for. `None` when no pack has it.
@@ -274,6 +284,8 @@ impl Layers {
             precedence,
             remedies: self.file.remedy,
             avoids: self.file.avoid,
+            launchers: self.file.launcher,
+            forms: self.file.form,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

@@ -50,10 +50,13 @@ pub enum Mark {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PackHead {
+    /// Name of the pack, kebab-case.
     pub id: String,
+    /// Three numbers.
     pub version: String,
     /// Format of the files; a pack of a newer format is refused.
     pub format: u32,
+    /// What the pack is about.
     #[serde(default)]
     pub title: Prose,
     /// ComfyUI versions it was held against.
@@ -61,6 +64,7 @@ pub struct PackHead {
     pub verified_from: Option<Version>,
     #[serde(default)]
     pub verified_to: Option<Version>,
+    /// Day of this state.
     #[serde(default)]
     pub date: String,
 }
@@ -69,38 +73,57 @@ pub struct PackHead {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageDef {
+    /// Unique, kebab-case, stable.
     pub id: String,
+    /// Groups the documentation; one of the areas below.
     pub area: String,
+    /// What the text means to the program.
     pub event: EventKind,
+    /// One line with typed captures, or a regular expression.
     pub text: String,
+    /// First version that prints it.
     #[serde(default)]
     pub since: Since,
+    /// Last version that prints it; absent: still there.
     #[serde(default)]
     pub until: Option<String>,
+    /// Level of the logger.
     #[serde(default)]
     pub level: Option<String>,
+    /// Where the text comes from: `file.py:function` of ComfyUI, or another program.
     #[serde(default)]
     pub source: String,
+    /// One or two sentences.
     #[serde(default)]
     pub means: Prose,
+    /// Lines that the rule takes.
     #[serde(default, rename = "match")]
     pub matches: Vec<String>,
+    /// Lines that look alike and are left alone.
     #[serde(default)]
     pub silent: Vec<String>,
+    /// Facts or captures that follow from the text.
     #[serde(default)]
     pub set: BTreeMap<String, Constant>,
+    /// How a line of a start behaves when it is seen again.
     #[serde(default)]
     pub mark: Option<Mark>,
+    /// Any text may follow.
     #[serde(default)]
     pub open: bool,
+    /// Ids of rules that this one wins over on purpose.
     #[serde(default)]
     pub shadows: Vec<String>,
+    /// `text` is a regular expression.
     #[serde(default)]
     pub regex: bool,
+    /// What a line must begin with for a regular expression.
     #[serde(default)]
     pub anchor: String,
+    /// Types of the named groups of a regular expression.
     #[serde(default)]
     pub types: BTreeMap<String, String>,
+    /// Known, says nothing.
     #[serde(default)]
     pub noise: bool,
 }
@@ -124,7 +147,9 @@ impl MessageDef {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OomPhraseDef {
+    /// Unique.
     pub id: String,
+    /// Part of a sentence with typed captures.
     pub text: String,
     /// The phrase may stand several times; the numbers are added (`Process … has …`).
     #[serde(default)]
@@ -163,42 +188,60 @@ pub struct BugWhen {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BugDef {
+    /// Unique, kebab-case, stable.
     pub id: String,
+    /// The bug in a few words.
     #[serde(default)]
     pub title: Prose,
+    /// First affected version, as reported.
     #[serde(default)]
     pub since: Option<Version>,
+    /// Last affected version; absent: still open or not established.
     #[serde(default)]
     pub until: Option<Version>,
+    /// First version without it.
     #[serde(default)]
     pub fixed_in: Option<Version>,
+    /// `established`, `reported` or `suspected`.
     #[serde(default)]
     pub confidence: String,
+    /// A signature alone identifies it.
     #[serde(default)]
     pub decides: bool,
+    /// Any one of these texts shows it.
     #[serde(default)]
     pub signature: Vec<String>,
     /// All of these must be seen in one prompt.
     #[serde(default)]
     pub signature_all: Vec<String>,
+    /// Texts that show only that the mechanism is on.
     #[serde(default)]
     pub context: Vec<String>,
+    /// What the log must look like; all must hold.
     #[serde(default)]
     pub structure: Vec<String>,
+    /// Conditions of machine and settings; all must hold.
     #[serde(default)]
     pub when: BugWhen,
+    /// What helps until it is repaired.
     #[serde(default)]
     pub workaround: Prose,
+    /// Flags that the workaround names.
     #[serde(default)]
     pub workaround_flags: Vec<String>,
+    /// What the maintainers said.
     #[serde(default)]
     pub said: Prose,
+    /// What the log cannot show.
     #[serde(default)]
     pub needs: Prose,
+    /// Public addresses.
     #[serde(default)]
     pub links: Vec<String>,
+    /// `open`, `closed` or `unknown`.
     #[serde(default)]
     pub state: String,
+    /// Day on which state and range were looked at.
     #[serde(default)]
     pub checked: String,
 }
@@ -207,27 +250,40 @@ pub struct BugDef {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeDef {
+    /// Unique, kebab-case, stable.
     pub id: String,
+    /// Folder names under custom_nodes; case does not matter, `-` is `_`.
     #[serde(default)]
     pub dirs: Vec<String>,
+    /// As people call it.
     pub name: String,
+    /// `owner/name`.
     #[serde(default)]
     pub repository: String,
+    /// Kind of fault, in a few words.
     #[serde(default)]
     pub fault: String,
+    /// `node-fault`, `node-fault-repaired`, `open-report`, `not-at-fault` or `interaction`.
     pub verdict: String,
+    /// Texts that only it prints.
     #[serde(default)]
     pub signature: Vec<String>,
+    /// Versions, as known.
     #[serde(default)]
     pub affected: String,
+    /// First version without the fault.
     #[serde(default)]
     pub fixed_in: String,
+    /// What to do.
     #[serde(default)]
     pub advice: Prose,
+    /// `established`, `reported` or `suspected`.
     #[serde(default)]
     pub confidence: String,
+    /// Public addresses.
     #[serde(default)]
     pub links: Vec<String>,
+    /// Day on which it was looked at.
     #[serde(default)]
     pub checked: String,
 }
@@ -526,12 +582,70 @@ pub struct AvoidDef {
     pub until: Option<Version>,
 }
 
+/// A way of starting ComfyUI. `[[launcher]]`
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LauncherDef {
+    pub id: String,
+    #[serde(default)]
+    pub name: Prose,
+    /// Parts of paths and command lines that show it; case does not count, `\\` equals `/`.
+    #[serde(default)]
+    pub signs: Vec<String>,
+    /// Flags that show it.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Lines that tell of a container show it.
+    #[serde(default)]
+    pub container: bool,
+    /// `windows`, `linux`, `macos`, or empty.
+    #[serde(default)]
+    pub os: String,
+    /// What to type, with `{flags}`; empty where nothing is typed.
+    #[serde(default)]
+    pub command: String,
+    /// Flags that the command always has.
+    #[serde(default)]
+    pub always: Vec<String>,
+    /// How a flag is added.
+    #[serde(default)]
+    pub add: Prose,
+    /// Where the full log is.
+    #[serde(default)]
+    pub log: Prose,
+}
+
+/// Where a report goes, and its headings there. `[[form]]`
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormDef {
+    pub id: String,
+    /// `core`, `node` or `forum`.
+    pub whom: String,
+    #[serde(default)]
+    pub place: String,
+    #[serde(default)]
+    pub source: String,
+    pub sections: Vec<FormSection>,
+}
+
+/// A heading of a form, and what belongs under it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FormSection {
+    pub heading: String,
+    pub holds: String,
+}
+
 /// A sentence that the program says. `[[sentence]]`
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SentenceDef {
+    /// Unique.
     pub id: String,
+    /// English; `{name}` is filled in.
     pub en: String,
+    /// Chinese, with the same placeholders.
     pub zh: String,
 }
 

@@ -4,7 +4,7 @@
 //! begins, so a line costs what its own length costs. Which template a line is tried against is
 //! decided elsewhere (`matcher`).
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 /// What a capture takes, and in which unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +76,40 @@ impl CaptureType {
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Literal(Box<[u8]>),
-    Capture { name: Box<str>, kind: CaptureType },
+    /// Number of a slot.
+    Capture(usize),
+}
+
+/// Name and type of a capture.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) name: Box<str>,
+    pub(crate) kind: CaptureType,
+    key: u64,
+}
+
+impl Slot {
+    pub(crate) fn new(name: &str, kind: CaptureType) -> Self {
+        Self { name: name.into(), kind, key: first_eight(name) }
+    }
+
+    /// Its name is `name`. For a name in the program's text the compiler works out the eight bytes.
+    #[inline(always)]
+    fn is_called(&self, name: &str) -> bool {
+        self.key == first_eight(name) && (name.len() < 8 || *self.name == *name)
+    }
+}
+
+#[inline(always)]
+fn first_eight(name: &str) -> u64 {
+    let mut key = 0;
+    let bytes = name.as_bytes();
+    let mut at = 0;
+    while at < 8 && at < bytes.len() {
+        key |= (bytes[at] as u64) << (8 * at);
+        at += 1;
+    }
+    key
 }
 
 /// A captured piece of a line.
@@ -92,41 +125,108 @@ const MOST_CAPTURES: usize = 14;
 /// many free captures would try every combination of places in a line made for it.
 const MOST_TRIES: u16 = 1024;
 
+/// Where each capture begins and ends in the line, by the number of its slot; nothing points into rule or line,
+/// so that one record serves all rules tried on a line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spans {
+    items: [(u32, u32); MOST_CAPTURES],
+    tries: u16,
+}
+
+impl Spans {
+    /// A capture that took no part in the match.
+    const ABSENT: (u32, u32) = (u32::MAX, 0);
+
+    pub(crate) fn new() -> Self {
+        Self { items: [Self::ABSENT; MOST_CAPTURES], tries: 0 }
+    }
+
+    pub(crate) fn set(&mut self, slot: usize, from: usize, to: usize) {
+        // Lines are cut far below 4 GiB.
+        if let (Some(item), Ok(from), Ok(to)) = (self.items.get_mut(slot), u32::try_from(from), u32::try_from(to)) {
+            *item = (from, to);
+        }
+    }
+
+    /// A span without the blanks at its ends.
+    fn set_trimmed(&mut self, slot: usize, text: &[u8], from: usize, to: usize) {
+        let taken = text.get(from..to).unwrap_or_default();
+        let from = to - taken.trim_ascii_start().len();
+        let kept = text.get(from..to).unwrap_or_default().trim_ascii_end().len();
+        self.set(slot, from, from + kept);
+    }
+}
+
 /// The captures of one match. More than [`Captures::MAX`] are never written in a template.
 #[derive(Debug, Clone, Copy)]
 pub struct Captures<'r, 't> {
-    items: [Option<Capture<'r, 't>>; MOST_CAPTURES],
-    len: usize,
-    tries: u16,
+    slots: &'r [Slot],
+    text: &'t [u8],
+    spans: Spans,
 }
 
 impl<'r, 't> Captures<'r, 't> {
     /// Most captures a template may have.
     pub const MAX: usize = MOST_CAPTURES;
 
-    pub(crate) fn new() -> Self {
-        Self { items: [None; MOST_CAPTURES], len: 0, tries: 0 }
+    pub(crate) fn new(slots: &'r [Slot], text: &'t [u8], spans: Spans) -> Self {
+        Self { slots, text, spans }
     }
 
-    pub(crate) fn push(&mut self, capture: Capture<'r, 't>) {
-        if let Some(slot) = self.items.get_mut(self.len) {
-            *slot = Some(capture);
-            self.len += 1;
-        }
-    }
-
-    fn truncate(&mut self, len: usize) {
-        self.len = len;
+    fn lent(&self) -> Lent<'_, 'r, 't> {
+        Lent { slots: self.slots, text: self.text, spans: &self.spans }
     }
 
     /// All captures, in the order of the template.
-    pub fn iter(&self) -> impl Iterator<Item = &Capture<'r, 't>> {
-        self.items[..self.len].iter().flatten()
+    pub fn iter(&self) -> impl Iterator<Item = Capture<'r, 't>> {
+        self.lent().iter()
     }
 
     /// The capture called `name`.
-    pub fn get(&self, name: &str) -> Option<&Capture<'r, 't>> {
-        self.iter().find(|capture| capture.name == name)
+    pub fn get(&self, name: &str) -> Option<Capture<'r, 't>> {
+        self.lent().get(name)
+    }
+}
+
+/// Captures whose spans stand elsewhere: copying what was just written cost a tenth of the time on dense logs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lent<'s, 'r, 't> {
+    slots: &'r [Slot],
+    text: &'t [u8],
+    spans: &'s Spans,
+}
+
+impl<'s, 'r, 't> Lent<'s, 'r, 't> {
+    pub(crate) fn new(slots: &'r [Slot], text: &'t [u8], spans: &'s Spans) -> Self {
+        Self { slots, text, spans }
+    }
+
+    /// All captures, in the order of the template.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Capture<'r, 't>> + use<'s, 'r, 't> {
+        let text = self.text;
+        self.slots.iter().zip(&self.spans.items).filter_map(move |(slot, (from, to))| {
+            let text = text.get(*from as usize..*to as usize)?;
+            Some(Capture { name: &slot.name, kind: &slot.kind, text })
+        })
+    }
+
+    /// The capture called `name`.
+    #[inline(always)]
+    pub(crate) fn get(self, name: &str) -> Option<Capture<'r, 't>> {
+        // A loop and no `find`, whose closure would keep the compiler from working the name out.
+        for (slot, (from, to)) in self.slots.iter().zip(&self.spans.items) {
+            if slot.is_called(name) {
+                let text = self.text.get(*from as usize..*to as usize)?;
+                return Some(Capture { name: &slot.name, kind: &slot.kind, text });
+            }
+        }
+        None
+    }
+
+    /// Where the last capture ends in the text that was matched.
+    pub(crate) fn last_end(self) -> Option<usize> {
+        let last = self.slots.len().checked_sub(1)?;
+        self.spans.items.get(last).map(|(_, to)| *to as usize)
     }
 }
 
@@ -153,6 +253,7 @@ pub enum TemplateError {
 #[derive(Debug, Clone)]
 pub struct Template {
     pub(crate) parts: Vec<Part>,
+    pub(crate) slots: Vec<Slot>,
     literal_len: usize,
 }
 
@@ -160,6 +261,7 @@ impl Template {
     /// Compiles `text`; see `docs/rule-format.md` for the language.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts: Vec<Part> = Vec::new();
+        let mut slots: Vec<Slot> = Vec::new();
         let mut literal = String::new();
         let mut rest = text.trim_end();
         while !rest.is_empty() {
@@ -183,7 +285,7 @@ impl Template {
                 if !literal.is_empty() {
                     parts.push(Part::Literal(std::mem::take(&mut literal).into_bytes().into()));
                 }
-                push_capture(&mut parts, name, kind)?;
+                push_capture(&mut parts, &mut slots, name, kind)?;
                 rest = beyond;
             } else {
                 literal.push('}');
@@ -197,7 +299,7 @@ impl Template {
             return Err(TemplateError::Empty);
         }
         let literal_len = parts.iter().map(|part| if let Part::Literal(text) = part { text.len() } else { 0 }).sum();
-        Ok(Self { parts, literal_len })
+        Ok(Self { parts, slots, literal_len })
     }
 
     /// Bytes of literal text: the longer, the more specific.
@@ -207,108 +309,126 @@ impl Template {
 
     /// Names and types of the captures.
     pub fn captures(&self) -> impl Iterator<Item = (&str, &CaptureType)> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Capture { name, kind } => Some((&**name, kind)),
-            Part::Literal(_) => None,
-        })
+        self.slots.iter().map(|slot| (&*slot.name, &slot.kind))
     }
 
-    /// Matches at the start of `line`. Returns the captures and what is left over, or `None`.
-    pub fn matches<'r, 't>(&'r self, line: &'t [u8]) -> Option<(Captures<'r, 't>, &'t [u8])> {
-        let mut captures = Captures::new();
-        let rest = step(&self.parts, line, &mut captures)?;
-        Some((captures, rest))
+    /// Matches `text` from `at` on; where the match ends.
+    pub(crate) fn match_at(&self, text: &[u8], at: usize, spans: &mut Spans) -> Option<usize> {
+        spans.tries = 0;
+        run(&self.parts, &self.slots, text, at, spans)
     }
 
     /// Matches the first place inside `text` where the template fits.
-    pub fn find<'r, 't>(&'r self, text: &'t [u8]) -> Option<Captures<'r, 't>> {
-        match self.parts.first() {
-            Some(Part::Literal(first)) => memmem::find_iter(text, first)
-                .find_map(|at| self.matches(text.get(at..)?).map(|(captures, _)| captures)),
-            Some(Part::Capture { .. }) => {
-                (0..text.len()).find_map(|at| self.matches(text.get(at..)?).map(|(captures, _)| captures))
+    pub(crate) fn find<'s, 'r, 't>(&'r self, text: &'t [u8], spans: &'s mut Spans) -> Option<Lent<'s, 'r, 't>> {
+        let found = match self.parts.first() {
+            Some(Part::Literal(first)) => {
+                memmem::find_iter(text, first).any(|at| self.match_at(text, at, spans).is_some())
             }
-            None => None,
-        }
+            Some(Part::Capture(_)) => (0..text.len()).any(|at| self.match_at(text, at, spans).is_some()),
+            None => false,
+        };
+        found.then(|| Lent::new(&self.slots, text, spans))
     }
 }
 
-fn push_capture(parts: &mut Vec<Part>, name: &str, kind: CaptureType) -> Result<(), TemplateError> {
-    if let Some(Part::Capture { kind: before, .. }) = parts.last()
-        && (before.is_free() || kind.is_free())
+fn push_capture(
+    parts: &mut Vec<Part>,
+    slots: &mut Vec<Slot>,
+    name: &str,
+    kind: CaptureType,
+) -> Result<(), TemplateError> {
+    if let Some(Part::Capture(_)) = parts.last()
+        && slots.last().is_some_and(|before| before.kind.is_free() || kind.is_free())
     {
         return Err(TemplateError::Adjacent(name.to_owned()));
     }
-    let mut count = 0;
-    for part in parts.iter() {
-        if let Part::Capture { name: other, .. } = part {
-            count += 1;
-            if **other == *name {
-                return Err(TemplateError::Repeated(name.to_owned()));
-            }
-        }
+    if slots.iter().any(|slot| *slot.name == *name) {
+        return Err(TemplateError::Repeated(name.to_owned()));
     }
-    if count >= Captures::MAX {
+    if slots.len() >= Captures::MAX {
         return Err(TemplateError::TooMany);
     }
-    parts.push(Part::Capture { name: name.into(), kind });
+    parts.push(Part::Capture(slots.len()));
+    slots.push(Slot::new(name, kind));
     Ok(())
 }
 
-fn step<'r, 't>(parts: &'r [Part], text: &'t [u8], captures: &mut Captures<'r, 't>) -> Option<&'t [u8]> {
-    let Some((part, later)) = parts.split_first() else { return Some(text) };
-    match part {
-        Part::Literal(literal) => {
-            let used = literal_prefix(literal, text, later.is_empty())?;
-            step(later, text.get(used..)?, captures)
-        }
-        Part::Capture { name, kind } => {
-            if kind.is_free() {
-                return free_capture(name, kind, later, text, captures);
+/// Matches `parts` at `at`; where they end.
+fn run(parts: &[Part], slots: &[Slot], text: &[u8], at: usize, spans: &mut Spans) -> Option<usize> {
+    let mut parts = parts;
+    let mut at = at;
+    while let Some((part, later)) = parts.split_first() {
+        match part {
+            Part::Literal(literal) => at += literal_prefix(literal, text.get(at..)?, later.is_empty())?,
+            Part::Capture(number) => {
+                let kind = &slots.get(*number)?.kind;
+                if kind.is_free() {
+                    return free_capture(*number, later, slots, text, at, spans);
+                }
+                let end = at + token_len(kind, text.get(at..)?)?;
+                if end > text.len() {
+                    return None;
+                }
+                spans.set(*number, at, end);
+                at = end;
             }
-            let len = token_len(kind, text)?;
-            let (taken, rest) = text.split_at_checked(len)?;
-            captures.push(Capture { name, kind, text: taken });
-            step(later, rest, captures)
         }
+        parts = later;
     }
+    Some(at)
 }
 
 /// Text up to the next literal; several places of it are tried in order.
-fn free_capture<'r, 't>(
-    name: &'r str,
-    kind: &'r CaptureType,
-    later: &'r [Part],
-    text: &'t [u8],
-    captures: &mut Captures<'r, 't>,
-) -> Option<&'t [u8]> {
-    let limit = if *kind == CaptureType::Word { word_len(text) } else { text.len() };
+fn free_capture(
+    number: usize,
+    later: &[Part],
+    slots: &[Slot],
+    text: &[u8],
+    from: usize,
+    spans: &mut Spans,
+) -> Option<usize> {
+    let is_word = slots.get(number)?.kind == CaptureType::Word;
+    let rest = text.get(from..)?;
+    let limit = from + if is_word { word_len(rest) } else { rest.len() };
     let Some(Part::Literal(next)) = later.first() else {
-        if limit == 0 && *kind == CaptureType::Word {
+        if is_word && limit == from {
             return None;
         }
-        let (taken, rest) = text.split_at_checked(limit)?;
-        captures.push(Capture { name, kind, text: taken.trim_ascii() });
-        return Some(rest);
+        spans.set_trimmed(number, text, from, limit);
+        return Some(limit);
     };
-    let mark = captures.len;
     let head = next.iter().position(|byte| *byte == b' ').unwrap_or(next.len());
     let needle = next.get(..head.max(1))?;
-    for at in memmem::find_iter(text, needle) {
-        captures.tries += 1;
-        if at > limit || captures.tries > MOST_TRIES {
+    let mut search = from;
+    while let Some(at) = place_of(needle, text, search) {
+        search = at + needle.len();
+        spans.tries += 1;
+        if at > limit || spans.tries > MOST_TRIES {
             return None;
         }
-        if at == 0 && *kind == CaptureType::Word {
+        if at == from && is_word {
             continue;
         }
-        captures.push(Capture { name, kind, text: text.get(..at)?.trim_ascii() });
-        if let Some(rest) = step(later, text.get(at..)?, captures) {
-            return Some(rest);
+        spans.set_trimmed(number, text, from, at);
+        if let Some(end) = run(later, slots, text, at, spans) {
+            return Some(end);
         }
-        captures.truncate(mark);
     }
     None
+}
+
+/// Where `needle` stands next, from `from` on. A needle is a word or less and is mostly found at once, so that
+/// preparing a searcher for it (30 ns and more) would cost more than the search.
+fn place_of(needle: &[u8], text: &[u8], from: usize) -> Option<usize> {
+    let first = *needle.first()?;
+    let mut at = from;
+    loop {
+        at += memchr(first, text.get(at..)?)?;
+        if text.get(at..)?.starts_with(needle) {
+            return Some(at);
+        }
+        at += 1;
+    }
 }
 
 /// How much of `text` the literal takes; one blank in it takes one or more.
@@ -320,6 +440,36 @@ fn literal_prefix(literal: &[u8], text: &[u8], last: bool) -> Option<usize> {
         }
         return Some(used);
     }
+    let same = common(literal, text);
+    // Only blanks may be more or fewer; most lines differ in something else, and walking through them again would
+    // double the cost of looking for a rule.
+    let behind_blank = same.checked_sub(1).and_then(|before| literal.get(before)) == Some(&b' ');
+    let may_differ = match (literal.get(same), text.get(same)) {
+        (Some(b' '), Some(b'\t')) => true,
+        (Some(b' '), _) | (_, Some(b' ' | b'\t')) => behind_blank,
+        _ => false,
+    };
+    if may_differ { loose_prefix(literal, text) } else { None }
+}
+
+/// How many bytes are the same at the beginning.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
+    let mut at = 0;
+    for (x, y) in a8.iter().zip(b8) {
+        let differs = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
+        if differs != 0 {
+            return at + (differs.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let (a, b) = (a.get(at..).unwrap_or_default(), b.get(at..).unwrap_or_default());
+    at + a.iter().zip(b).take_while(|(x, y)| x == y).count()
+}
+
+/// A literal whose blanks are not those of the text.
+#[inline(never)]
+fn loose_prefix(literal: &[u8], text: &[u8]) -> Option<usize> {
     let mut used = 0;
     for byte in literal {
         if *byte == b' ' {
@@ -383,18 +533,26 @@ fn token_len(kind: &CaptureType, text: &[u8]) -> Option<usize> {
 /// A Python name; a dot belongs to it only when a letter follows.
 fn class_len(text: &[u8]) -> usize {
     let mut len = 0;
-    while let Some(byte) = text.get(len) {
-        let inside = byte.is_ascii_alphanumeric()
-            || *byte == b'_'
-            || !byte.is_ascii()
-            || (*byte == b'.' && len > 0 && text.get(len + 1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'_'));
-        if !inside {
-            break;
+    loop {
+        len += text.get(len..).unwrap_or_default().iter().take_while(|byte| IN_A_NAME[usize::from(**byte)]).count();
+        let goes_on = matches!(text.get(len..), Some([b'.', b'A'..=b'Z' | b'a'..=b'z' | b'_', ..]));
+        if len == 0 || !goes_on {
+            return len;
         }
         len += 1;
     }
-    len
 }
+
+/// Letters, digits, `_`, and all of other scripts.
+const IN_A_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = matches!(byte as u8, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | 0x80..);
+        byte += 1;
+    }
+    table
+};
 
 fn float_len(text: &[u8]) -> usize {
     let digits = |from: usize| text.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
@@ -439,8 +597,9 @@ fn size_len(text: &[u8]) -> usize {
 }
 
 /// A number capture begins the template: found by a digit.
-pub(crate) fn begins_with_number(parts: &[Part]) -> bool {
-    matches!(parts.first(), Some(Part::Capture { kind, .. }) if kind.is_number())
+pub(crate) fn begins_with_number(template: &Template) -> bool {
+    matches!(template.parts.first(), Some(Part::Capture(_)))
+        && template.slots.first().is_some_and(|slot| slot.kind.is_number())
 }
 
 #[cfg(test)]
@@ -449,8 +608,10 @@ mod tests {
 
     fn captured(template: &str, line: &str) -> Option<(Vec<(String, String)>, String)> {
         let template = Template::parse(template).expect("valid template");
-        let (captures, rest) = template.matches(line.as_bytes())?;
-        let list = captures
+        let mut spans = Spans::new();
+        let end = template.match_at(line.as_bytes(), 0, &mut spans)?;
+        let rest = &line.as_bytes()[end..];
+        let list = Lent::new(&template.slots, line.as_bytes(), &spans)
             .iter()
             .map(|capture| (capture.name.to_owned(), String::from_utf8_lossy(capture.text).into_owned()))
             .collect();
@@ -503,14 +664,15 @@ mod tests {
         let template: String = (0..13).map(|number| format!("a {{c{number}:text}} ")).chain(["end".into()]).collect();
         let line = "a a ".repeat(4000);
         let start = std::time::Instant::now();
-        assert!(Template::parse(&template).unwrap().matches(line.as_bytes()).is_none());
+        assert!(Template::parse(&template).unwrap().match_at(line.as_bytes(), 0, &mut Spans::new()).is_none());
         assert!(start.elapsed().as_secs() < 2);
     }
 
     #[test]
     fn phrases_are_found_inside_a_sentence() {
         let phrase = Template::parse("Tried to allocate {requested:size}").unwrap();
-        let captures = phrase.find(b"CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0").unwrap();
+        let mut spans = Spans::new();
+        let captures = phrase.find(b"CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0", &mut spans).unwrap();
         assert_eq!(captures.get("requested").unwrap().text, b"9.00 GiB");
     }
 

@@ -7,7 +7,7 @@ use crate::input::Place;
 use crate::text::cut_chars;
 
 /// Longest evidence text that is kept, in characters.
-const TEXT_LIMIT: usize = 400;
+pub(crate) const TEXT_LIMIT: usize = 400;
 
 /// A line of the log that supports a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,18 +6,18 @@ use super::ending::{Ending, EndingKind, InFlight};
 use super::evidence::{Counted, Evidence, count};
 use super::failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 use super::leak::LeakTracker;
-use super::session::{Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, Session};
+use super::names::{NameId, Names, Table};
+use super::note::{Note, overwrite};
+use super::prompts::{PromptDraft, PromptLog};
+use super::session::{Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Session};
 use super::signal::{SignalTexts, SignalTracker};
 use crate::event::{At, Event, EventSink, FactValue, MIB, OomNumbers, What, flags_of};
 use crate::input::{Bar, Level};
-use crate::rule::{Mark, Packs, Since, Version, VersionSpan};
+use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
 const SESSIONS_LIMIT: usize = 64;
-const PROMPTS_FIRST: usize = 64;
-const PROMPTS_LAST: usize = 64;
 const NODES_LIMIT: usize = 1024;
 const LIST_LIMIT: usize = 64;
-const CLASS_LIMIT: usize = super::leak::CLASS_LIMIT;
 const FRAMES_KEPT: usize = 6;
 const DIRS_KEPT: usize = 8;
 const SIZES_KEPT: usize = 64;
@@ -48,10 +48,20 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
-    prompt: Prompt,
+    names: Names,
+    loads: Table<LoadDraft>,
+    dynamic: Table<Dynamic>,
+    /// MiB on the card, by class.
+    resident: Table<f64>,
+    /// RAM and VRAM in MiB, by class.
+    details: Table<(Option<f64>, Option<f64>)>,
+    prompt: PromptDraft,
+    prompts: PromptLog,
+    last_executed: Option<Note>,
     /// Classes requested whose load line has not come yet.
-    pending_loads: Vec<String>,
-    strong_marks: Vec<Box<str>>,
+    pending_loads: Vec<NameId>,
+    /// Numbers of the rules.
+    strong_marks: Vec<usize>,
     running: bool,
     /// The server answers: what is raised from now on outside a prompt does not stop it.
     ready: bool,
@@ -62,8 +72,27 @@ struct Open {
     open_exception: Option<usize>,
     traceback: Option<Exception>,
     bar: Option<Bar>,
-    last_class: Option<(String, Option<f64>, u64)>,
+    last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
+}
+
+/// Load lines of one class while the log is read.
+#[derive(Debug)]
+struct LoadDraft {
+    load: Load,
+    last: Option<Note>,
+    size_at: Option<Note>,
+}
+
+impl LoadDraft {
+    fn new() -> Self {
+        Self { load: Load::new(), last: None, size_at: None }
+    }
+
+    fn into_load(self) -> Load {
+        let evidence = |note: Option<Note>| note.map(Note::into_evidence);
+        Load { last: evidence(self.last), size_at: evidence(self.size_at), ..self.load }
+    }
 }
 
 /// Folds events into a [`Timeline`].
@@ -77,9 +106,30 @@ pub struct Fold {
     tentative: Option<Box<Open>>,
     end: End,
     timeline: Timeline,
-    wording_seen: Vec<Box<str>>,
-    /// Last line with any text.
-    last_text: Option<Evidence>,
+    /// By the number of the rule.
+    wording_seen: Vec<bool>,
+    last_text: LastText,
+}
+
+/// The last line with any text.
+#[derive(Debug, Default)]
+struct LastText {
+    note: Option<Note>,
+    /// Another line stood before it.
+    follows: bool,
+}
+
+impl LastText {
+    fn set(&mut self, at: &At<'_>) {
+        self.follows = self.note.is_some();
+        overwrite(&mut self.note, at);
+    }
+
+    /// A single line may be all that somebody pasted, and is shown at length.
+    fn evidence(&self) -> Option<Evidence> {
+        let note = self.note.clone()?;
+        Some(if self.follows { note.into_short_evidence(200, 160) } else { note.into_evidence() })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -108,7 +158,7 @@ impl Fold {
             end: End::default(),
             timeline: Timeline::default(),
             wording_seen: Vec::new(),
-            last_text: None,
+            last_text: LastText::default(),
         }
     }
 
@@ -127,7 +177,7 @@ impl Fold {
         let mut timeline = self.timeline;
         timeline.sessions = self.done;
         timeline.sessions_left_out = self.left_out;
-        timeline.last_text = self.last_text;
+        timeline.last_text = self.last_text.evidence();
         timeline.ending = timeline.sessions.last().and_then(|session| session.ending.clone());
         timeline
     }
@@ -140,25 +190,17 @@ impl Fold {
         open.leaks.finish(prompt);
         let in_flight = open.in_flight();
         let began = open.prompt_began;
-        let session = &mut open.session;
-        session.leaks = open.leaks.classes;
-        session.leak_passes = open.leaks.passes;
-        session.held_total = open.leaks.held_total;
-        session.stray_leak_warnings = open.leaks.stray_warnings;
-        session.signals = open.signals.into_list();
-        let told = session.prompts.executed + session.prompts.invalid;
-        session.prompts.lost = session.prompts.got.saturating_sub(told);
         if began {
             let mut last = std::mem::take(&mut open.prompt);
-            last.number = prompt;
-            keep_prompt(&mut open.session, last);
+            last.told.number = prompt;
+            open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end);
-        let mut session = open.session;
+        let mut session = open.into_session();
         if session.first_line == 0 {
             return;
         }
-        session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.clone()));
+        session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.evidence()));
         if self.done.len() < SESSIONS_LIMIT {
             self.done.push(session);
         } else {
@@ -198,7 +240,6 @@ impl Fold {
         if event.nested {
             return;
         }
-        let rule: &str = event.at.rule;
         match mark {
             Mark::Weak => {
                 if (self.open.running || (launch && self.open.session.first_line > 0 && !self.open.strong_marks.is_empty()))
@@ -208,16 +249,17 @@ impl Fold {
                 }
             }
             Mark::Strong => {
+                let Some(rule) = event.rule.map(Rule::number) else { return };
                 if let Some(block) = self.tentative.take() {
                     self.restart(*block);
                 } else {
-                    let seen = self.open.strong_marks.iter().any(|seen| **seen == *rule);
-                    let late = self.open.running && (!server_start || self.open.session.has_work());
+                    let seen = self.open.strong_marks.contains(&rule);
+                    let late = self.open.running && (!server_start || self.open.has_work());
                     if seen || late {
                         self.restart(Open::default());
                     }
                 }
-                self.open.strong_marks.push(rule.into());
+                self.open.strong_marks.push(rule);
             }
         }
     }
@@ -232,10 +274,13 @@ impl Fold {
         if rule.until.is_none() && !matches!(rule.since, Since::At(_)) && !rule.until_before_numbers {
             return;
         }
-        if self.wording_seen.iter().any(|seen| **seen == *rule.id) {
+        let number = rule.number();
+        if number >= self.wording_seen.len() {
+            self.wording_seen.resize(number + 1, false);
+        }
+        if std::mem::replace(&mut self.wording_seen[number], true) {
             return;
         }
-        self.wording_seen.push(rule.id.clone());
         let span = &mut self.timeline.wording;
         if let Since::At(since) = rule.since
             && span.from.is_none_or(|from| since > from)
@@ -254,17 +299,7 @@ impl Fold {
 
     fn note_text(&mut self, at: &At<'_>) {
         self.end.cut = at.cut;
-        match &mut self.last_text {
-            // Copying each line only to forget it would double the work on dense logs.
-            Some(last) => {
-                last.place = at.place;
-                last.text.clear();
-                last.text.push_str(&crate::text::cut_chars(&String::from_utf8_lossy(at.text.get(..at.text.len().min(200)).unwrap_or_default()), 160));
-                last.rule.clear();
-                last.rule.push_str(at.rule);
-            }
-            None => self.last_text = Some(Evidence::of(at)),
-        }
+        self.last_text.set(at);
     }
 }
 
@@ -273,10 +308,6 @@ impl EventSink for Fold {
         self.timeline.events += 1;
         if !matches!(event.what, What::Bar(_)) {
             self.note_text(&event.at);
-        }
-        if matches!(event.what, What::Unknown) {
-            self.open.unknown_line(event);
-            return;
         }
         self.route_mark(event);
         self.note_wording(event);
@@ -307,6 +338,12 @@ impl EventSink for Fold {
         {
             self.timeline.info_visible = true;
         }
+    }
+
+    fn unknown(&mut self, at: &At<'_>) {
+        self.timeline.events += 1;
+        self.note_text(at);
+        self.open.touch(at);
     }
 }
 
@@ -404,14 +441,6 @@ fn push_capped<T>(list: &mut Vec<T>, item: T) {
     }
 }
 
-fn keep_prompt(session: &mut Session, prompt: Prompt) {
-    if session.prompt_list.len() >= PROMPTS_FIRST + PROMPTS_LAST {
-        session.prompt_list.remove(PROMPTS_FIRST);
-        session.prompts_left_out += 1;
-    }
-    session.prompt_list.push(prompt);
-}
-
 impl Open {
     fn touch(&mut self, at: &At<'_>) {
         if self.session.first_line == 0 {
@@ -420,12 +449,43 @@ impl Open {
         self.session.last_line = at.place.line;
     }
 
+    /// The session with everything that was kept in shorter form while it was open.
+    fn into_session(self) -> Session {
+        let names = &self.names;
+        let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
+        let mut session = Session {
+            prompt_list,
+            prompts_left_out,
+            leak_passes: self.leaks.passes,
+            held_total: self.leaks.held_total,
+            stray_leak_warnings: self.leaks.stray_warnings,
+            leaks: self.leaks.into_classes(names),
+            signals: self.signals.into_list(),
+            loads: self.loads.into_map(names, LoadDraft::into_load),
+            dynamic: self.dynamic.into_map(names, |dynamic| dynamic),
+            resident_mib: self.resident.into_map(names, |mib| mib),
+            detail_sizes: self.details.into_map(names, |sizes| sizes),
+            last_executed: self.last_executed.map(Note::into_evidence),
+            ..self.session
+        };
+        let told = session.prompts.executed + session.prompts.invalid;
+        session.prompts.lost = session.prompts.got.saturating_sub(told);
+        session
+    }
+
+    /// A prompt was queued or ran.
+    fn has_work(&self) -> bool {
+        let prompts = &self.session.prompts;
+        prompts.got > 0 || prompts.executed > 0 || !self.loads.is_empty() || !self.dynamic.is_empty()
+    }
+
     fn begin_prompt(&mut self, at: &At<'_>) {
+        let prompt = &mut self.prompt.told;
         if !self.prompt_began {
             self.prompt_began = true;
-            self.prompt.first_line = at.place.line;
+            prompt.first_line = at.place.line;
         }
-        self.prompt.last_line = at.place.line;
+        prompt.last_line = at.place.line;
         self.running = true;
         self.ready = true;
     }
@@ -443,16 +503,11 @@ impl Open {
         }
         Some(InFlight {
             prompt: self.session.current_prompt(),
-            class: self.last_class.as_ref().map(|(class, _, _)| class.clone()),
-            mib: self.last_class.as_ref().and_then(|(_, mib, _)| *mib),
+            class: self.last_class.map(|(class, _, _)| self.names.text(class).to_owned()),
+            mib: self.last_class.and_then(|(_, mib, _)| mib),
             step: bar.map(|bar| (bar.done, bar.total)),
-            since_line: self.prompt.first_line,
+            since_line: self.prompt.told.first_line,
         })
-    }
-
-    /// A line no rule knows: a traceback's source line, or other people's talk.
-    fn unknown_line(&mut self, event: &Event<'_>) {
-        self.touch(&event.at);
     }
 
     fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts) {
@@ -470,7 +525,7 @@ impl Open {
                 What::Exception { .. } | What::ExceptionLine { .. } | What::Aimdo { .. } | What::ErrorNotice | What::ReportField { .. }
             );
         if !matches!(event.what, What::Noise | What::Bar(_) | What::TracebackFrame { .. }) {
-            self.signals.line(texts, at, prompt, always);
+            self.signals.line(texts, event, prompt, always);
         }
         match &event.what {
             What::Fact { name, value, weak } => self.fact(name, value, *weak, at),
@@ -491,10 +546,12 @@ impl Open {
             | What::LoadOld | What::Loader | What::Unload { .. } | What::DetailLoad { .. } => self.load_event(&event.what, at),
             What::LeakPotential { class } => {
                 self.begin_prompt(at);
+                let class = self.names.id(class);
                 self.leaks.potential(class, at, prompt);
             }
             What::LeakWarning { class } => {
                 self.begin_prompt(at);
+                let class = self.names.id(class);
                 self.leaks.warning(class, at, prompt);
             }
             What::Exception { .. } | What::TracebackStart | What::TracebackFrame { .. } | What::ExceptionLine { .. }
@@ -528,7 +585,7 @@ impl Open {
             What::Bar(bar) => {
                 self.bar = Some(*bar);
                 if bar.seconds_per_step.is_some() {
-                    self.prompt.seconds_per_step = bar.seconds_per_step;
+                    self.prompt.told.seconds_per_step = bar.seconds_per_step;
                 }
             }
             _ => {}
@@ -576,126 +633,130 @@ impl Open {
                 self.session.prompts.invalid += 1;
                 self.session.invalid_at.get_or_insert_with(|| Evidence::of(at));
                 let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
-                if !waiting && self.prompt.requested.is_empty() && !self.prompt.failed {
+                if !waiting && self.prompt.requested.is_empty() && !self.prompt.told.failed {
                     self.prompt_began = false;
                 }
             }
             What::PromptInterrupted => {
-                self.prompt.interrupted = true;
+                self.prompt.told.interrupted = true;
                 self.session.first_interrupt.get_or_insert_with(|| Evidence::of(at));
             }
-            What::PromptExecuted { seconds } => {
-                self.begin_prompt(at);
-                let number = self.session.current_prompt();
-                self.leaks.prompt_ended(at, number);
-                self.prompt.seconds = Some(*seconds);
-                self.prompt.ended = true;
-                self.prompt.number = number;
-                if let Some(exception) = self.traceback.take() {
-                    self.keep_exception(exception);
-                }
-                if self.prompt.failed {
-                    self.session.prompts.failed += 1;
-                } else if self.prompt.interrupted {
-                    self.session.prompts.interrupted += 1;
-                } else {
-                    for oom in &mut self.session.ooms {
-                        oom.recovered |= oom.prompt < number;
-                    }
-                }
-                self.session.prompts.executed += 1;
-                self.session.last_executed = Some(Evidence::of(at));
-                keep_prompt(&mut self.session, std::mem::take(&mut self.prompt));
-                self.prompt_began = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
-                self.prompt.first_line = if self.prompt_began { at.place.line + 1 } else { 0 };
-                self.open_oom = None;
-                self.open_exception = None;
-                self.bar = None;
-                self.pending_loads.clear();
-                self.last_class = None;
-            }
+            What::PromptExecuted { seconds } => self.prompt_executed(*seconds, at),
             _ => {}
         }
     }
 
-    fn load_mut(&mut self, class: &str) -> &mut Load {
-        let name = if self.session.loads.contains_key(class) || self.session.loads.len() < CLASS_LIMIT { class } else { super::leak::OTHERS };
-        self.session.loads.entry(name.to_owned()).or_insert_with(Load::new)
+    fn prompt_executed(&mut self, seconds: f64, at: &At<'_>) {
+        self.begin_prompt(at);
+        let number = self.session.current_prompt();
+        self.leaks.prompt_ended(at, number);
+        if let Some(exception) = self.traceback.take() {
+            self.keep_exception(exception);
+        }
+        let told = &mut self.prompt.told;
+        told.seconds = Some(seconds);
+        told.ended = true;
+        told.number = number;
+        if told.failed {
+            self.session.prompts.failed += 1;
+        } else if told.interrupted {
+            self.session.prompts.interrupted += 1;
+        } else {
+            for oom in &mut self.session.ooms {
+                oom.recovered |= oom.prompt < number;
+            }
+        }
+        self.session.prompts.executed += 1;
+        overwrite(&mut self.last_executed, at);
+        self.prompt = self.prompts.keep(std::mem::take(&mut self.prompt));
+        self.prompt_began = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
+        self.prompt.told.first_line = if self.prompt_began { at.place.line + 1 } else { 0 };
+        self.open_oom = None;
+        self.open_exception = None;
+        self.bar = None;
+        self.pending_loads.clear();
+        self.last_class = None;
     }
 
     fn load_event(&mut self, what: &What<'_>, at: &At<'_>) {
         let prompt = self.session.current_prompt();
         self.begin_prompt(at);
         match what {
-            What::LoadRequested { class } => {
-                self.leaks.close(prompt);
-                *self.prompt.requested.entry(class.clone().into_owned()).or_insert(0) += 1;
-                let rebuilt = self.prompt.loader_lines > 0;
-                let load = self.load_mut(class);
-                let evidence = Evidence::of(at);
-                load.requested += 1;
-                load.first.get_or_insert_with(|| evidence.clone());
-                load.last = Some(evidence);
-                if load.last_prompt != prompt {
-                    load.prompts += 1;
-                    if load.last_prompt != 0 && rebuilt {
-                        load.rebuilt_prompts += 1;
-                    } else if load.last_prompt != 0 {
-                        load.reload_prompts += 1;
-                    }
-                    load.last_prompt = prompt;
-                }
-                if self.pending_loads.len() < LIST_LIMIT {
-                    self.pending_loads.push(class.clone().into_owned());
-                }
-                self.last_class = Some((class.clone().into_owned(), None, at.place.line));
-            }
+            What::LoadRequested { class } => self.load_requested(class, at, prompt),
             What::LoadComplete { class, loaded, .. } => self.loaded(class.as_deref(), *loaded, None, at),
             What::LoadPartial { class, loaded, offloaded, .. } => self.loaded(class.as_deref(), *loaded, *offloaded, at),
             What::LoadDynamic { class, staged } => {
                 self.leaks.close(prompt);
-                *self.prompt.prepared.entry(class.clone().into_owned()).or_insert(0) += 1;
-                self.pending_loads.retain(|pending| **pending != **class);
+                let class = self.names.id(class);
+                self.prompt.prepared.add(class);
+                self.pending_loads.retain(|pending| *pending != class);
                 let staged_mib = staged / MIB;
-                let full = self.session.dynamic.len() >= CLASS_LIMIT && !self.session.dynamic.contains_key(&**class);
-                let name = if full { super::leak::OTHERS.to_owned() } else { class.clone().into_owned() };
-                let entry = self.session.dynamic.entry(name).or_insert_with(|| Dynamic { prepared: 0, staged_mib, at: Evidence::of(at) });
+                let new = || Dynamic { prepared: 0, staged_mib, at: Evidence::of(at) };
+                let entry = self.dynamic.entry(class, new);
                 entry.prepared += 1;
                 entry.staged_mib = staged_mib;
-                self.last_class = Some((class.clone().into_owned(), Some(staged_mib), at.place.line));
+                self.last_class = Some((class, Some(staged_mib), at.place.line));
             }
             What::LoadOld => {
-                self.prompt.old_loads += 1;
+                self.prompt.told.old_loads += 1;
                 count(&mut self.session.counts.old_loads, at, prompt);
             }
-            What::Loader => self.prompt.loader_lines += 1,
+            What::Loader => self.prompt.told.loader_lines += 1,
             What::Unload { count } => {
                 self.session.unloads.lines += 1;
                 self.session.unloads.models += count;
-                self.prompt.unloaded_models += count;
+                self.prompt.told.unloaded_models += count;
             }
-            What::DetailLoad { class, ram, vram } if self.session.detail_sizes.len() < CLASS_LIMIT => {
-                self.session.detail_sizes.insert(class.clone().into_owned(), (ram.map(|bytes| bytes / MIB), vram.map(|bytes| bytes / MIB)));
+            What::DetailLoad { class, ram, vram } => {
+                let sizes = (ram.map(|bytes| bytes / MIB), vram.map(|bytes| bytes / MIB));
+                let class = self.names.id(class);
+                *self.details.entry(class, || sizes) = sizes;
             }
             _ => {}
         }
     }
 
+    fn load_requested(&mut self, class: &str, at: &At<'_>, prompt: u64) {
+        self.leaks.close(prompt);
+        let class = self.names.id(class);
+        self.prompt.requested.add(class);
+        let rebuilt = self.prompt.told.loader_lines > 0;
+        let draft = self.loads.entry(class, LoadDraft::new);
+        let load = &mut draft.load;
+        load.requested += 1;
+        load.first.get_or_insert_with(|| Evidence::of(at));
+        overwrite(&mut draft.last, at);
+        if load.last_prompt != prompt {
+            load.prompts += 1;
+            if load.last_prompt != 0 && rebuilt {
+                load.rebuilt_prompts += 1;
+            } else if load.last_prompt != 0 {
+                load.reload_prompts += 1;
+            }
+            load.last_prompt = prompt;
+        }
+        if self.pending_loads.len() < LIST_LIMIT {
+            self.pending_loads.push(class);
+        }
+        self.last_class = Some((class, None, at.place.line));
+    }
+
     fn loaded(&mut self, class: Option<&str>, loaded: Option<f64>, offloaded: Option<f64>, at: &At<'_>) {
         let class = match class {
             Some(class) => {
-                self.pending_loads.retain(|pending| pending != class);
-                class.to_owned()
+                let class = self.names.id(class);
+                self.pending_loads.retain(|pending| *pending != class);
+                class
             }
-            None if self.pending_loads.is_empty() => match &self.last_class {
-                Some((class, _, _)) => class.clone(),
+            None if self.pending_loads.is_empty() => match self.last_class {
+                Some((class, _, _)) => class,
                 None => return,
             },
             None => self.pending_loads.remove(0),
         };
         let mib = loaded.map(|bytes| bytes / MIB);
-        let evidence = Evidence::of(at);
-        let load = self.load_mut(&class);
+        let draft = self.loads.entry(class, LoadDraft::new);
+        let load = &mut draft.load;
         load.last_mib = mib.or(load.last_mib);
         load.last_offloaded_mib = offloaded.map(|bytes| bytes / MIB);
         if let Some(mib) = mib
@@ -703,9 +764,9 @@ impl Open {
         {
             load.sizes_mib.push(mib);
         }
-        load.size_at = Some(evidence);
+        overwrite(&mut draft.size_at, at);
         if let Some(mib) = mib {
-            self.session.resident_mib.insert(class.clone(), mib);
+            *self.resident.entry(class, || mib) = mib;
         }
         self.last_class = Some((class, mib, at.place.line));
     }
@@ -769,7 +830,7 @@ impl Open {
                 if let Some(exception) = self.traceback.take() {
                     self.keep_exception(exception);
                 }
-                self.prompt.failed = true;
+                self.prompt.told.failed = true;
                 let mut exception = Exception::new(Evidence::of(at), ExceptionPlace::Prompt, prompt);
                 exception.set_message(message);
                 self.open_oom = None;
@@ -850,7 +911,7 @@ impl Open {
             exception.place = ExceptionPlace::Idle;
         }
         if exception.place == ExceptionPlace::Prompt {
-            self.prompt.failed = true;
+            self.prompt.told.failed = true;
         }
         self.keep_exception(exception);
     }
@@ -944,14 +1005,14 @@ impl Open {
                 }
                 // An Error Report's first lines, or a dialog's text pasted above the log, tell what the log tells again.
                 let from_report = !self.prompt_began && self.open_exception.is_none();
-                self.new_oom(kind, *numbers, sizes, at, prompt, from_report);
+                self.new_oom(kind, **numbers, sizes, at, prompt, from_report);
             }
             What::OomField { numbers, sizes } => {
                 let sizes: Vec<(String, String)> = sizes.iter().map(|(name, size)| (name.clone().into_owned(), size.clone().into_owned())).collect();
                 // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
                 let tells = numbers.requested.is_some() || numbers.allocated.is_some();
                 if !self.complete_oom("", numbers, &sizes, at) && tells {
-                    self.new_oom("fraction", *numbers, sizes, at, prompt, false);
+                    self.new_oom("fraction", **numbers, sizes, at, prompt, false);
                 }
             }
             What::OomUnload => {
@@ -963,12 +1024,12 @@ impl Open {
                     oom.unloaded_all = Some(Evidence::of(at));
                     oom.last_line = at.place.line;
                 }
-                self.session.resident_mib.clear();
+                self.resident.clear();
                 // What is loaded after this was unloaded by it: no needless reload.
-                for load in self.session.loads.values_mut() {
-                    load.last_prompt = 0;
+                for draft in self.loads.values_mut() {
+                    draft.load.last_prompt = 0;
                 }
-                self.prompt.failed = true;
+                self.prompt.told.failed = true;
             }
             What::HostOom { kind, requested } => {
                 if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
@@ -983,7 +1044,7 @@ impl Open {
                 }
             }
             What::TiledRetry => {
-                self.prompt.tiled_retry = true;
+                self.prompt.told.tiled_retry = true;
                 count(&mut self.session.counts.tiled_retries, at, prompt);
             }
             What::AttentionRetry => {
@@ -1028,8 +1089,8 @@ impl Open {
 
     fn new_oom(&mut self, kind: &str, numbers: OomNumbers, sizes: Vec<(String, String)>, at: &At<'_>, prompt: u64, from_report: bool) {
         if !from_report {
-            self.prompt.ooms += 1;
-            self.prompt.failed = self.prompt_began;
+            self.prompt.told.ooms += 1;
+            self.prompt.told.failed = self.prompt_began;
         }
         if self.session.ooms.len() >= LIST_LIMIT {
             self.session.ooms_left_out += 1;
@@ -1041,15 +1102,7 @@ impl Open {
             .and_then(|index| self.session.exceptions.get(index))
             .or_else(|| self.session.exceptions.iter().rev().find(|exception| exception.from_report))
             .and_then(|exception| exception.node.clone());
-        let resident_mib = self
-            .session
-            .resident_mib
-            .iter()
-            .map(|(class, mib)| {
-                let line = self.session.loads.get(class).and_then(|load| load.size_at.as_ref()).map_or(0, |at| at.place.line);
-                (class.clone(), *mib, line)
-            })
-            .collect();
+        let resident_mib = self.resident_now();
         self.session.ooms.push(OomRecord {
             kind: kind.to_owned(),
             numbers,
@@ -1061,11 +1114,25 @@ impl Open {
             unloaded_all: None,
             from_report,
             resident_mib,
-            last_load: self.last_class.as_ref().map(|(class, _, line)| (class.clone(), *line)),
+            last_load: self.last_class.map(|(class, _, line)| (self.names.text(class).to_owned(), line)),
             sampling: self.bar.filter(|bar| bar.done < bar.total).map(|bar| (bar.done, bar.total)),
             recovered: false,
         });
         self.open_oom = Some(self.session.ooms.len() - 1);
+    }
+
+    /// What the load lines said is on the card, by name, with the lines that said so.
+    fn resident_now(&self) -> Vec<(String, f64, u64)> {
+        let mut list: Vec<(String, f64, u64)> = self
+            .resident
+            .iter()
+            .map(|(class, mib)| {
+                let size_at = self.loads.get(class).and_then(|draft| draft.size_at.as_ref());
+                (self.names.text(class).to_owned(), *mib, size_at.map_or(0, |note| note.place.line))
+            })
+            .collect();
+        list.sort_by(|a, b| a.0.cmp(&b.0));
+        list
     }
 }
 

@@ -8,14 +8,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::evidence::Evidence;
+use super::names::{NameId, Names, TABLE_LIMIT, Table};
+use super::note::Note;
 use crate::event::At;
 
-/// Class names kept apart; later ones are counted together.
-pub(crate) const CLASS_LIMIT: usize = 512;
 /// Points of a leak curve that are kept; when full, every second one goes.
 const CURVE_LIMIT: usize = 128;
-/// Name under which classes beyond the limit are counted.
-pub(crate) const OTHERS: &str = "(others)";
 
 /// Models of one class held at the end of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -98,21 +96,43 @@ impl Leak {
     }
 }
 
-/// A pass that is still being written.
+/// What is known of one class while the log is read.
 #[derive(Debug, Clone)]
-struct Pass {
-    /// Held models by class name.
-    held: Vec<(String, u64, Evidence)>,
+struct LeakDraft {
+    leak: Leak,
+    last_pass: Option<Note>,
+}
+
+impl LeakDraft {
+    fn new(prompt: u64) -> Self {
+        Self { leak: Leak::new(prompt), last_pass: None }
+    }
+
+    fn into_leak(self) -> Leak {
+        Leak { last_pass: self.last_pass.map(Note::into_evidence), ..self.leak }
+    }
+}
+
+/// Models of one class that the open pass found alive.
+#[derive(Debug, Clone)]
+struct Held {
+    class: NameId,
+    count: u64,
+    lines: Note,
 }
 
 /// All leak texts of a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LeakTracker {
-    pub(crate) classes: BTreeMap<String, Leak>,
+    classes: Table<LeakDraft>,
     pub(crate) passes: u64,
-    open: Option<Pass>,
+    /// A pass is still being written.
+    open: bool,
+    held: Vec<Held>,
+    /// Notes to use again.
+    spare: Vec<Note>,
     /// Classes held after the last pass.
-    held_now: Vec<String>,
+    held_now: Vec<NameId>,
     passes_in_prompt: u64,
     /// Models held over all classes: first, last, worst.
     pub(crate) held_total: Option<(u64, u64, u64)>,
@@ -121,65 +141,64 @@ pub(crate) struct LeakTracker {
 }
 
 impl LeakTracker {
-    fn class_mut(&mut self, class: &str, prompt: u64) -> (&str, &mut Leak) {
-        let known = self.classes.contains_key(class);
-        let name = if known || self.classes.len() < CLASS_LIMIT { class } else { OTHERS };
-        let leak = self.classes.entry(name.to_owned()).or_insert_with(|| Leak::new(prompt));
-        (if name == class { "" } else { OTHERS }, leak)
-    }
-
     /// A *Potential* line: a new pass begins.
-    pub(crate) fn potential(&mut self, class: &str, at: &At<'_>, prompt: u64) {
+    pub(crate) fn potential(&mut self, class: NameId, at: &At<'_>, prompt: u64) {
         self.close(prompt);
         self.passes += 1;
         self.passes_in_prompt += 1;
-        let (_, leak) = self.class_mut(class, prompt);
+        let leak = &mut self.classes.entry(class, || LeakDraft::new(prompt)).leak;
         leak.potential += 1;
         leak.first_potential.get_or_insert_with(|| Evidence::of(at));
-        self.open = Some(Pass { held: Vec::new() });
+        self.open = true;
     }
 
     /// A *WARNING* line: one more model is held.
-    pub(crate) fn warning(&mut self, class: &str, at: &At<'_>, prompt: u64) {
-        let (other, leak) = self.class_mut(class, prompt);
+    pub(crate) fn warning(&mut self, class: NameId, at: &At<'_>, prompt: u64) {
+        let class = self.classes.place(class);
+        let leak = &mut self.classes.at(class, || LeakDraft::new(prompt)).leak;
         if leak.warning == 0 {
             leak.first_prompt = prompt;
             leak.first_warning = Some(Evidence::of(at));
         }
         leak.warning += 1;
-        let name = if other.is_empty() { class } else { OTHERS };
-        let Some(pass) = &mut self.open else {
+        if !self.open {
             self.stray_warnings += 1;
             return;
-        };
-        let room = pass.held.len() < CLASS_LIMIT;
-        match pass.held.iter_mut().find(|(held, _, _)| held == name) {
-            Some((_, count, evidence)) => {
-                *count += 1;
-                evidence.last_line = Some(at.place.line);
+        }
+        let room = self.held.len() < TABLE_LIMIT;
+        match self.held.iter_mut().find(|held| held.class == class) {
+            Some(held) => {
+                held.count += 1;
+                held.lines.last_line = Some(at.place.line);
             }
-            None if room => pass.held.push((name.to_owned(), 1, Evidence::of(at))),
+            None if room => {
+                let mut lines = self.spare.pop().unwrap_or_default();
+                lines.set(at);
+                self.held.push(Held { class, count: 1, lines });
+            }
             None => {}
         }
     }
 
     /// The pass that is open ends here: what it held is entered.
     pub(crate) fn close(&mut self, prompt: u64) {
-        let Some(pass) = self.open.take() else { return };
-        let held_before = std::mem::take(&mut self.held_now);
-        let total: u64 = pass.held.iter().map(|(_, count, _)| count).sum();
+        if !std::mem::take(&mut self.open) {
+            return;
+        }
+        let total: u64 = self.held.iter().map(|held| held.count).sum();
         if total > 0 || self.held_total.is_some() {
             let (first, _, worst) = self.held_total.unwrap_or((total, total, total));
             self.held_total = Some((first, total, worst.max(total)));
         }
-        for (class, count, evidence) in pass.held {
-            let Some(leak) = self.classes.get_mut(&class) else { continue };
+        let mut held_before = std::mem::take(&mut self.held_now);
+        for Held { class, count, lines } in self.held.drain(..) {
+            let Some(LeakDraft { leak, last_pass }) = self.classes.get_mut(class) else { continue };
             leak.held_first.get_or_insert(count);
             leak.held_last = Some(count);
             leak.held_max = Some(leak.held_max.unwrap_or(0).max(count));
             leak.released_at = None;
-            let line = evidence.last_line.unwrap_or(evidence.place.line);
-            leak.last_pass = Some(evidence);
+            let line = lines.last_line.unwrap_or(lines.place.line);
+            self.spare.extend(last_pass.replace(lines));
             leak.note(CurvePoint { prompt, held: count, line });
             if leak.prompt_counted != prompt {
                 leak.prompt_counted = prompt;
@@ -187,11 +206,11 @@ impl LeakTracker {
             }
             self.held_now.push(class);
         }
-        for class in held_before {
+        for class in held_before.drain(..) {
             if !self.held_now.contains(&class)
-                && let Some(leak) = self.classes.get_mut(&class)
+                && let Some(draft) = self.classes.get_mut(class)
             {
-                leak.held_last = Some(0);
+                draft.leak.held_last = Some(0);
             }
         }
     }
@@ -201,7 +220,8 @@ impl LeakTracker {
         self.close(prompt);
         if self.passes_in_prompt == 0 {
             for class in std::mem::take(&mut self.held_now) {
-                if let Some(leak) = self.classes.get_mut(&class) {
+                if let Some(draft) = self.classes.get_mut(class) {
+                    let leak = &mut draft.leak;
                     leak.held_last = Some(0);
                     leak.released_at = Some(Evidence::of(at));
                     leak.note(CurvePoint { prompt, held: 0, line: at.place.line });
@@ -215,9 +235,9 @@ impl LeakTracker {
     pub(crate) fn finish(&mut self, prompt: u64) {
         self.close(prompt);
         // A log that begins in the middle of a pass has a few strays; one whose INFO lines are hidden has little else.
-        let warnings: u64 = self.classes.values().map(|leak| leak.warning).sum();
+        let warnings: u64 = self.classes.values().map(|draft| draft.leak.warning).sum();
         let unreadable = self.stray_warnings > 0 && (self.passes == 0 || self.stray_warnings * 2 > warnings);
-        for leak in self.classes.values_mut() {
+        for leak in self.classes.values_mut().map(|draft| &mut draft.leak) {
             if unreadable && leak.warning > 0 {
                 leak.held_first = None;
                 leak.held_last = None;
@@ -229,5 +249,10 @@ impl LeakTracker {
                 leak.held_max = Some(0);
             }
         }
+    }
+
+    /// All classes by name.
+    pub(crate) fn into_classes(self, names: &Names) -> BTreeMap<String, Leak> {
+        self.classes.into_map(names, LeakDraft::into_leak)
     }
 }

@@ -8,6 +8,9 @@ mod evidence;
 mod failure;
 mod fold;
 mod leak;
+mod names;
+mod note;
+mod prompts;
 mod session;
 mod signal;
 

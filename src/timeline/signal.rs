@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use crate::event::At;
+use crate::event::{At, Event};
 use crate::rule::Packs;
 
 /// Lines of one rule that are searched before the rule is taken as known.
@@ -75,34 +75,66 @@ impl SignalTexts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SignalTracker {
     seen: BTreeMap<usize, Signal>,
-    searched: BTreeMap<Box<str>, (u8, Vec<usize>)>,
+    /// By the number of the rule.
+    of_rules: Vec<Searched>,
+    /// Texts that no rule knows, by the name of what knew them.
+    of_others: Vec<(Box<str>, Searched)>,
+}
+
+/// What the first lines of one rule showed.
+#[derive(Debug, Clone, Default)]
+struct Searched {
+    lines: u8,
+    hits: Vec<usize>,
 }
 
 impl SignalTracker {
     /// Searches a line that is worth it: a message, an error, or one of the first lines of a rule.
-    pub(crate) fn line(&mut self, texts: &mut SignalTexts, at: &At<'_>, prompt: u64, always: bool) {
-        if !always {
-            if let Some((searched, hits)) = self.searched.get_mut(at.rule) {
-                if *searched >= LINES_PER_RULE {
-                    for number in hits.clone() {
-                        self.enter(texts, number, at, prompt);
-                    }
-                    return;
+    pub(crate) fn line(&mut self, texts: &mut SignalTexts, event: &Event<'_>, prompt: u64, always: bool) {
+        let at = &event.at;
+        if always {
+            for number in texts.find(at.text) {
+                self.enter(texts, number, at, prompt);
+            }
+            return;
+        }
+        let searched = self.searched(event);
+        if searched.lines < LINES_PER_RULE {
+            searched.lines += 1;
+            let found = texts.find(at.text);
+            for number in &found {
+                if !searched.hits.contains(number) {
+                    searched.hits.push(*number);
                 }
-                *searched += 1;
-            } else {
-                self.searched.insert(at.rule.into(), (1, Vec::new()));
             }
-        }
-        for number in texts.find(at.text) {
-            if !always
-                && let Some((_, hits)) = self.searched.get_mut(at.rule)
-                && !hits.contains(&number)
-            {
-                hits.push(number);
+            for number in found {
+                self.enter(texts, number, at, prompt);
             }
-            self.enter(texts, number, at, prompt);
+        } else if !searched.hits.is_empty() {
+            let hits = std::mem::take(&mut searched.hits);
+            for number in &hits {
+                self.enter(texts, *number, at, prompt);
+            }
+            self.searched(event).hits = hits;
         }
+    }
+
+    fn searched(&mut self, event: &Event<'_>) -> &mut Searched {
+        if let Some(rule) = event.rule {
+            let number = rule.number();
+            if number >= self.of_rules.len() {
+                self.of_rules.resize_with(number + 1, Searched::default);
+            }
+            return &mut self.of_rules[number];
+        }
+        let index = match self.of_others.iter().position(|(name, _)| **name == *event.at.rule) {
+            Some(index) => index,
+            None => {
+                self.of_others.push((event.at.rule.into(), Searched::default()));
+                self.of_others.len() - 1
+            }
+        };
+        &mut self.of_others[index].1
     }
 
     fn enter(&mut self, texts: &SignalTexts, number: usize, at: &At<'_>, prompt: u64) {
@@ -117,7 +149,7 @@ impl SignalTracker {
             signal.count += 1;
             signal.last_line = at.place.line;
         }
-        if signal.prompts.len() < PROMPTS_LIMIT {
+        if signal.prompts.len() < PROMPTS_LIMIT && signal.prompts.last() != Some(&prompt) {
             signal.prompts.insert(prompt);
         }
     }

@@ -21,6 +21,9 @@ const WEIGHT: usize = 6;
 const MEMORY_AREAS: [&str; 9] =
     ["memory-baseline", "load", "unload", "leak", "oom", "pin", "cache", "dynamic-vram", "offload"];
 
+/// Rules of those areas from which on a file is one of the memory files.
+const MEMORY_RULES: usize = 3;
+
 /// Should the text be in this version's sources?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,10 +39,18 @@ pub enum Expectation {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Outcome {
-    Found { path: String, line: usize },
+    Found {
+        path: String,
+        line: usize,
+    },
     /// Put together while the program runs; its words stand in the file.
-    Composed { path: String, line: usize },
-    Missing { reason: Reason },
+    Composed {
+        path: String,
+        line: usize,
+    },
+    Missing {
+        reason: Reason,
+    },
 }
 
 impl Outcome {
@@ -154,6 +165,8 @@ pub fn verify(tree: &Tree, version: Version, rules: &[MessageDef]) -> Verified {
     }
     let mut candidates = candidates(&sources, &known);
     pair(&mut rows, &mut candidates, &known);
+    // Errors are raised everywhere; only one that takes the place of a known text is of interest.
+    candidates.retain(|candidate| candidate.call != Call::Raise || candidate.replaces.is_some());
     Verified {
         tree: tree.name.clone(),
         version,
@@ -216,7 +229,7 @@ impl<'t> Sources<'t> {
         let own = name.ends_with(".py")
             && !name.contains(' ')
             && folder.is_none_or(|folder| self.folders.contains(folder) || self.is_project_folder(folder));
-        if own { Ok(name.to_owned()) } else { Err(folder.unwrap_or(name).to_owned()) }
+        if own { Ok(name.to_owned()) } else { Err(folder.unwrap_or(name).trim().to_owned()) }
     }
 
     /// Folders that ComfyUI has in some version; an old tree lacks the newer ones.
@@ -243,7 +256,7 @@ fn row(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) ->
         since: def.since,
         until: def.until.clone(),
         expectation: expectation(def, version),
-        outcome: look(rule, path, sources),
+        outcome: look(rule, path, version, sources),
     }
 }
 
@@ -258,52 +271,89 @@ fn expectation(def: &MessageDef, version: Version) -> Expectation {
     }
 }
 
-fn look(rule: &Known<'_>, path: &str, sources: &Sources<'_>) -> Outcome {
+fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> Outcome {
+    let expected = expectation(rule.def, version);
     let here = sources.by_file.get(path).map_or(&[][..], Vec::as_slice);
     let mut numbers: BTreeSet<usize> = here.iter().copied().collect();
     let weight = rule.shapes.iter().map(Shape::weight).max().unwrap_or(0);
-    if weight >= WEIGHT {
+    // A short text stands in many files; for another version's only its own counts.
+    if weight >= if expected == Expectation::OtherVersion { WEIGHT * 3 } else { WEIGHT } {
         numbers.extend(sources.with_words(&rule.words));
     }
     let mut best: Option<(f64, bool, &Place<'_>)> = None;
+    let mut piece: Option<&Place<'_>> = None;
     for place in numbers.iter().filter_map(|number| sources.places.get(*number)) {
-        let fit = rule.shapes.iter().filter_map(|shape| shape.fit(&place.shape)).map(|fit| fit.first).reduce(f64::max);
-        let Some(share) = fit else { continue };
         let own = place.path == path;
-        let better = best.is_none_or(|(other, other_own, _)| (own && share >= COMPOSED, share) > (other_own && other >= COMPOSED, other));
+        let fits = rule.shapes.iter().filter_map(|shape| shape.fit(&place.shape));
+        let fit = fits.reduce(|a, b| if b.first > a.first { b } else { a });
+        let part = rule.shapes.iter().any(|shape| place.shape.is_piece_of(shape));
+        let skeleton = place.call.speaks() && fit.is_some_and(|fit| fit.first >= COMPOSED && fit.second >= 0.99);
+        if own && (part || skeleton) {
+            piece = piece.or(Some(place));
+        }
+        let Some(share) = fit.map(|fit| fit.first) else { continue };
+        // Another version's text may differ in what is filled in only.
+        let same_holes = rule.shapes.iter().any(|shape| shape.holes() == place.shape.holes());
+        let exact = same_holes && fit.is_some_and(|fit| fit.second >= 0.99);
+        if expected == Expectation::OtherVersion && !exact {
+            continue;
+        }
+        let better = best.is_none_or(|(other, other_own, _)| {
+            (own && share >= COMPOSED, share) > (other_own && other >= COMPOSED, other)
+        });
         if better || best.is_some_and(|(other, _, _)| share >= FOUND && other < FOUND) {
             best = Some((share, own, place));
         }
     }
     let at = |place: &Place<'_>| (place.path.to_owned(), place.line);
-    if let Some((share, _, place)) = best.filter(|(share, _, _)| *share >= FOUND) {
-        let _ = share;
+    if let Some((_, _, place)) = best.filter(|(share, _, _)| *share >= FOUND) {
         let (path, line) = at(place);
         return Outcome::Found { path, line };
     }
     let in_file = sources.words_of_file.get(path);
     let all_words = in_file.is_some_and(|words| rule.words.iter().all(|word| words.contains(word)));
-    match best {
-        Some((share, true, place)) if all_words && (share >= COMPOSED || rule.words.is_empty()) => {
-            let (path, line) = at(place);
-            Outcome::Composed { path, line }
-        }
-        _ if in_file.is_none() => Outcome::Missing { reason: Reason::NoFile { path: path.to_owned() } },
-        _ if all_words && !rule.words.is_empty() => Outcome::Missing { reason: Reason::Composed },
-        _ => Outcome::Missing { reason: Reason::NotThere },
+    if expected == Expectation::OtherVersion {
+        return Outcome::Missing { reason: Reason::NotThere };
     }
+    let pieced = match (best, piece) {
+        (Some((share, true, place)), _) if all_words && (share >= COMPOSED || rule.words.is_empty()) => Some(place),
+        (_, piece) => piece,
+    };
+    if let Some(place) = pieced {
+        let (path, line) = at(place);
+        return Outcome::Composed { path, line };
+    }
+    // A pattern cannot be looked for in a source; where the function that prints it is there, it stands for it.
+    let function = rule.def.source.split_once(':').map(|(_, function)| function);
+    let printed = here
+        .iter()
+        .filter_map(|number| sources.places.get(*number))
+        .find(|place| Some(place.function.as_str()) == function);
+    if let Some(place) = printed.filter(|_| rule.def.regex) {
+        let (path, line) = at(place);
+        return Outcome::Composed { path, line };
+    }
+    let reason = if in_file.is_none() {
+        Reason::NoFile { path: path.to_owned() }
+    } else if all_words && !rule.words.is_empty() {
+        Reason::Composed
+    } else {
+        Reason::NotThere
+    };
+    Outcome::Missing { reason }
 }
 
 fn candidates(sources: &Sources<'_>, known: &[Known<'_>]) -> Vec<Candidate> {
-    let files: BTreeSet<&str> = known
-        .iter()
-        .filter(|rule| MEMORY_AREAS.contains(&rule.def.area.as_str()))
-        .filter_map(|rule| rule.def.source.split(':').next())
-        .collect();
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for rule in known.iter().filter(|rule| MEMORY_AREAS.contains(&rule.def.area.as_str())) {
+        *files.entry(rule.def.source.split(':').next().unwrap_or_default()).or_default() += 1;
+    }
+    files.retain(|_, rules| *rules >= MEMORY_RULES);
     let mut found: Vec<Candidate> = Vec::new();
     let mut told = BTreeSet::new();
     for place in &sources.places {
-        let wanted = place.call.speaks() && files.contains(place.path) && place.shape.weight() >= 4;
+        let sentence = place.words.len() >= 2 || place.shape.holes() > 0;
+        let wanted = place.call.speaks() && files.contains_key(place.path) && place.shape.weight() >= 4 && sentence;
         if !wanted || is_known(place, known) || !told.insert(place.literal) {
             continue;
         }
@@ -328,14 +378,17 @@ fn is_known(place: &Place<'_>, known: &[Known<'_>]) -> bool {
         let shared = rule.words.intersection(&place.words).count();
         let near = shared * 2 >= rule.words.len().min(place.words.len().max(1));
         near && rule.shapes.iter().any(|shape| {
-            shape.fit(&place.shape).is_some_and(|fit| (shape.weight() >= 4 && fit.first >= FOUND) || fit.second >= FOUND)
+            shape
+                .fit(&place.shape)
+                .is_some_and(|fit| (shape.weight() >= 4 && fit.first >= FOUND) || fit.second >= FOUND)
         })
     })
 }
 
 /// Gives each missing text of this version the new one that looks most like it, best pairs first.
 fn pair(rows: &mut [Row], candidates: &mut [Candidate], known: &[Known<'_>]) {
-    let words: HashMap<&str, &BTreeSet<String>> = known.iter().map(|rule| (rule.def.id.as_str(), &rule.words)).collect();
+    let words: HashMap<&str, &BTreeSet<String>> =
+        known.iter().map(|rule| (rule.def.id.as_str(), &rule.words)).collect();
     let mut pairs = Vec::new();
     for (number, row) in rows.iter().enumerate() {
         let missing = matches!(row.outcome, Outcome::Missing { .. }) && row.expectation == Expectation::Expected;
@@ -357,7 +410,11 @@ fn pair(rows: &mut [Row], candidates: &mut [Candidate], known: &[Known<'_>]) {
         if free {
             candidate.replaces = Some(row.id.clone());
             row.outcome = Outcome::Missing {
-                reason: Reason::Reworded { path: candidate.path.clone(), line: candidate.line, text: candidate.text.clone() },
+                reason: Reason::Reworded {
+                    path: candidate.path.clone(),
+                    line: candidate.line,
+                    text: candidate.text.clone(),
+                },
             };
         }
     }

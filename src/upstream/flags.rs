@@ -60,7 +60,12 @@ fn is_flag(word: &str) -> bool {
 }
 
 /// Compares the flags of a version with those in `help`, or with those of the tree.
-pub fn verify_flags(tree: Option<&Tree>, help: Option<(&str, &str)>, version: Version, flags: &[FlagDef]) -> FlagsVerified {
+pub fn verify_flags(
+    tree: Option<&Tree>,
+    help: Option<(&str, &str)>,
+    version: Version,
+    flags: &[FlagDef],
+) -> FlagsVerified {
     let (from, there) = match (help, tree) {
         (Some((name, text)), _) => (name.to_owned(), help_flags(text)),
         (None, Some(tree)) => ("comfy/cli_args.py".to_owned(), tree_flags(tree)),
@@ -69,7 +74,8 @@ pub fn verify_flags(tree: Option<&Tree>, help: Option<(&str, &str)>, version: Ve
     let mut out = FlagsVerified { from, there: there.len(), ..FlagsVerified::default() };
     let mut known = BTreeSet::from(["--help".to_owned()]);
     for flag in flags {
-        let names: Vec<&String> = flag.aliases.iter().chain([&flag.name]).filter(|name| name.starts_with("--")).collect();
+        let names: Vec<&String> =
+            flag.aliases.iter().chain([&flag.name]).filter(|name| name.starts_with("--")).collect();
         known.extend(names.iter().map(|name| (*name).clone()));
         let is_there = names.iter().any(|name| there.contains(*name));
         // With an unknown beginning, a version that did not have it yet may be known.

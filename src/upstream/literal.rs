@@ -45,7 +45,8 @@ pub struct Literal {
 
 /// All texts of a file, in order.
 pub fn literals(source: &str) -> Vec<Literal> {
-    let mut reader = Reader { frames: vec![Frame::default()], found: Vec::new(), function: String::new(), raised: false };
+    let mut reader =
+        Reader { frames: vec![Frame::default()], found: Vec::new(), function: String::new(), raised: false };
     let tokens = tokens(source);
     for (at, token) in tokens.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| tokens.get(at));
@@ -168,7 +169,8 @@ impl Reader {
 
     fn name(&mut self, name: &str, before: Option<&Token>) {
         let after_dot = matches!(before.map(|before| &before.kind), Some(Kind::Op('.')));
-        let defines = matches!(before.map(|before| &before.kind), Some(Kind::Name(word)) if word == "def" || word == "class");
+        let defines =
+            matches!(before.map(|before| &before.kind), Some(Kind::Name(word)) if word == "def" || word == "class");
         if defines {
             self.function = name.to_owned();
         }
@@ -329,7 +331,10 @@ fn split_percent(text: &str, pieces: &mut Vec<Piece>) {
         if rest.peek() == Some(&'(') {
             while rest.next().is_some_and(|inner| inner != ')') {}
         }
-        while rest.next_if(|inner| inner.is_ascii_digit() || matches!(inner, '.' | '-' | '+' | '#' | '*' | ' ')).is_some() {}
+        while rest
+            .next_if(|inner| inner.is_ascii_digit() || matches!(inner, '.' | '-' | '+' | '#' | '*' | ' '))
+            .is_some()
+        {}
         match rest.next_if(|inner| inner.is_ascii_alphabetic()) {
             Some(_) => {
                 if !plain.is_empty() {

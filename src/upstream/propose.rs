@@ -31,7 +31,11 @@ fn reworded(out: &mut String, candidate: &Candidate, old: &MessageDef, version: 
     };
     let _ = writeln!(out, "# {}: reworded in {}, line {}.", old.id, candidate.path, candidate.line);
     if let Some(before) = before {
-        let _ = writeln!(out, "# Give the rule {} its end: until = \"{before}\" (or the last version that you know has it).", old.id);
+        let _ = writeln!(
+            out,
+            "# Give the rule {} its end: until = \"{before}\" (or the last version that you know has it).",
+            old.id
+        );
     }
     out.push_str("[[message]]\n");
     let mut field = |name: &str, value: String| {
@@ -95,7 +99,8 @@ fn captures(template: &str) -> Vec<String> {
 /// Something that the capture takes.
 fn sample(old: &MessageDef, shape: &Shape, hole: usize) -> String {
     let captures = captures(&old.text);
-    let kind = captures.get(hole).filter(|_| captures.len() == shape.holes()).and_then(|capture| capture.split_once(':'));
+    let kind =
+        captures.get(hole).filter(|_| captures.len() == shape.holes()).and_then(|capture| capture.split_once(':'));
     match kind.map(|(_, kind)| kind) {
         Some("class") => "Flux".to_owned(),
         Some("int" | "bytes" | "kib") => "3".to_owned(),

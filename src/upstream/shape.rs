@@ -28,7 +28,8 @@ impl Shape {
     /// The lines of a literal. Braces in a plain text may be filled in later, so that form is tried as well.
     pub(super) fn of_literal(literal: &Literal) -> Vec<Self> {
         let mut shapes = Self::lines(&literal.pieces);
-        let plain_braces = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('{') && text.contains('}'));
+        let plain_braces =
+            |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains('{') && text.contains('}'));
         if literal.pieces.iter().any(plain_braces) {
             let mut pieces = Vec::new();
             for piece in &literal.pieces {
@@ -91,7 +92,7 @@ impl Shape {
 
     fn of_letters(letters: Vec<Option<char>>) -> Self {
         let mut kept: Vec<Option<char>> = Vec::with_capacity(letters.len().min(LONGEST));
-        for letter in letters.into_iter().take(LONGEST) {
+        for letter in without_tag(letters).into_iter().take(LONGEST) {
             let letter = letter.map(|letter| if letter.is_whitespace() { ' ' } else { letter });
             let again = matches!(letter, None | Some(' ')) && kept.last() == Some(&letter);
             if !(again || kept.is_empty() && letter == Some(' ')) {
@@ -137,6 +138,18 @@ impl Shape {
         out
     }
 
+    /// This text stands inside the other and makes up most of it.
+    pub(super) fn is_piece_of(&self, other: &Self) -> bool {
+        let long = self.weight() * 2 >= other.weight() && self.weight() >= 8;
+        if !long {
+            return false;
+        }
+        let mut letters = vec![None];
+        letters.extend_from_slice(&self.letters);
+        letters.push(None);
+        Self { letters }.fit(other).is_some_and(|fit| fit.first >= 0.99)
+    }
+
     /// The best way in which some line is both texts; `None` when there is no such line.
     pub(super) fn fit(&self, other: &Self) -> Option<Fit> {
         let (a, b) = (&self.letters, &other.letters);
@@ -155,6 +168,13 @@ impl Shape {
                     if rest >= 0 {
                         best = best.max(rest + i32::from(x.is_alphanumeric()));
                     }
+                }
+                // A blank beside a hole falls away where nothing is put in.
+                if here == Some(&Some(' ')) && beside_hole(a, i) {
+                    best = best.max(below.get(j).copied().unwrap_or(-1));
+                }
+                if there == Some(&Some(' ')) && beside_hole(b, j) {
+                    best = best.max(row.get(j + 1).copied().unwrap_or(-1));
                 }
                 if matches!(here, Some(None)) {
                     best = best.max(below.get(j).copied().unwrap_or(-1));
@@ -192,6 +212,25 @@ fn push(lines: &mut [Vec<Option<char>>], letter: Option<char>) {
     }
 }
 
+fn beside_hole(letters: &[Option<char>], at: usize) -> bool {
+    let hole = |at: Option<usize>| at.and_then(|at| letters.get(at)) == Some(&None);
+    hole(at.checked_sub(1)) || hole(at.checked_add(1))
+}
+
+/// The line without a level in brackets: it is no part of the text when the log is read.
+fn without_tag(line: Vec<Option<char>>) -> Vec<Option<char>> {
+    let tag = |end: usize| {
+        line.get(1..end)
+            .is_some_and(|name| name.iter().all(|letter| letter.is_some_and(|letter| letter.is_ascii_uppercase())))
+    };
+    let end =
+        line.iter().position(|letter| *letter == Some(']')).filter(|end| line.first() == Some(&Some('[')) && tag(*end));
+    match end {
+        Some(end) if (4..=9).contains(&end) => line.into_iter().skip(end + 1).collect(),
+        _ => line,
+    }
+}
+
 /// How alike the words of two texts are, 0 to 1.
 pub(super) fn likeness(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
     let both = a.intersection(b).count();
@@ -209,7 +248,8 @@ mod tests {
 
     #[test]
     fn a_template_fits_the_source_that_prints_it() {
-        let rule = Shape::of_template("Unloaded partially: {freed:mib} MB freed, {remains:mib} MB remains loaded", false);
+        let rule =
+            Shape::of_template("Unloaded partially: {freed:mib} MB freed, {remains:mib} MB remains loaded", false);
         let fit = rule.fit(&source("f'Unloaded partially: {a:.2f} MB freed, {b:.2f} MB remains loaded'")).unwrap();
         assert_eq!((fit.first, fit.second), (1.0, 1.0));
         assert!(rule.fit(&source("f'Unloaded partly: {a} MB freed'")).is_none());

@@ -12,7 +12,10 @@ pub(super) enum Piece {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     /// A string, with its holes when it is an f-string.
-    Str { pieces: Vec<Piece>, formatted: bool },
+    Str {
+        pieces: Vec<Piece>,
+        formatted: bool,
+    },
     Name(String),
     Op(char),
     /// End of a line, outside of brackets or not.

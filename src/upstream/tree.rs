@@ -49,7 +49,10 @@ pub enum TreeError {
         source: std::io::Error,
     },
     #[error("git could not read `{rev}` in {path}: {reason}")]
-    #[diagnostic(code(comfy_triage::tree::git), help("`git -C {path} rev-parse {rev}` says whether the revision is there"))]
+    #[diagnostic(
+        code(comfy_triage::tree::git),
+        help("`git -C {path} rev-parse {rev}` says whether the revision is there")
+    )]
     Git { path: String, rev: String, reason: String },
 }
 
@@ -122,7 +125,10 @@ fn of_git(root: &Path, rev: &str) -> Result<Tree, TreeError> {
         command.arg("-C").arg(root).env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1");
         command
     };
-    let listed = git().args(["ls-tree", "-r", "-z", "-l", "--full-tree", rev]).output().map_err(|error| failed(error.to_string()))?;
+    let listed = git()
+        .args(["ls-tree", "-r", "-z", "-l", "--full-tree", rev])
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
     if !listed.status.success() {
         return Err(failed(String::from_utf8_lossy(&listed.stderr).trim().to_owned()));
     }
@@ -132,7 +138,8 @@ fn of_git(root: &Path, rev: &str) -> Result<Tree, TreeError> {
         // `mode kind object size<tab>path`
         let Some((head, path)) = row.split_once('\t') else { continue };
         let mut fields = head.split_whitespace().skip(1);
-        let (kind, object, size) = (fields.next(), fields.next(), fields.next().and_then(|size| size.parse::<u64>().ok()));
+        let (kind, object, size) =
+            (fields.next(), fields.next(), fields.next().and_then(|size| size.parse::<u64>().ok()));
         if let (Some("blob"), Some(object), Some(size)) = (kind, object, size)
             && size <= FILE_LIMIT
             && is_wanted(path)

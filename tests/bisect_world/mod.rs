@@ -95,14 +95,24 @@ impl Ended {
 
 /// Runs the search to its end.
 pub fn search(world: &World, steady: bool, runs: u32, dice: &mut Dice) -> Ended {
+    search_through(world, steady, runs, None, dice)
+}
+
+/// The same with a user who cannot test round `skipped`.
+pub fn search_with_a_skip(world: &World, skipped: usize, dice: &mut Dice) -> Ended {
+    search_through(world, true, 1, Some(skipped), dice)
+}
+
+fn search_through(world: &World, steady: bool, runs: u32, skipped: Option<usize>, dice: &mut Dice) -> Ended {
     let problem = Problem { units: world.units, keep: UnitSet::new(), steady, runs };
     let mut rounds = Vec::new();
     loop {
         match next(&problem, &rounds) {
             Next::Done(outcome) => return Ended { outcome, rounds: rounds.len() },
-            Next::Run { on, why } => {
+            Next::Run { on, why, .. } => {
                 assert!(rounds.len() < 1500, "no end in {world:?}");
-                let seen = world.run(&on, dice);
+                let skip = skipped == Some(rounds.len());
+                let seen = if skip { Seen::Skip } else { world.run(&on, dice) };
                 rounds.push(Round { on, why, seen });
             }
         }

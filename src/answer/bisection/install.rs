@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::{Os, View, is_comfyui_own};
+use crate::diagnosis::{Launch as Start, Os, View, is_comfyui_own};
 use crate::rule::Packs;
 use crate::timeline::{FactJson, Session};
 
@@ -21,6 +21,9 @@ const BASELINE: [&str; 9] = [
     "dynamic_vram",
 ];
 const WHITELIST: &str = "--whitelist-custom-nodes";
+const ALL_OFF: &str = "--disable-all-custom-nodes";
+/// Where flags go in a command line.
+const PLACE: &str = "{flags}";
 
 /// A folder under `custom_nodes`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,15 +39,19 @@ pub struct Pack {
 /// How ComfyUI was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// `windows-portable`, `command`, `docker-run`, `docker-compose`, `desktop` or `unknown`.
-    pub kind: String,
-    /// The command line as the log shows it, without the shell's prompt.
+    /// Id of the launcher in the packs.
+    pub id: String,
+    /// The command line of the log, or the usual one, with `{flags}` where flags go. None where nothing is typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
+    pub template: Option<String>,
     /// The file with the settings of the Desktop app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<String>,
+    /// It runs in a container.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub container: bool,
     /// Commands are for the shell of Windows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub windows: bool,
 }
 
@@ -70,7 +77,7 @@ pub fn install(view: &View<'_>, packs: &Packs) -> Install {
         packs: installed(view),
         baseline: baseline(session),
         whitelist: !older,
-        launch: launch(view),
+        launch: launch(view, packs),
     }
 }
 
@@ -99,42 +106,36 @@ pub(super) fn baseline(session: &Session) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn launch(view: &View<'_>) -> Launch {
-    let session = view.session;
-    let seen = session.fact("launcher").filter(|fact| !fact.at.text.starts_with("- **")).map(|fact| fact.at.text.clone());
-    let command = seen.filter(|text| !text.ends_with('…') && text.contains("main.py")).map(|text| from_program(&text));
-    let docker = session.container_hints.iter().map(|hint| hint.text.trim()).find(|text| text.contains("docker run "));
-    let install = ["install_path", "user_dir", "log_path", "python_path"].iter().filter_map(|name| session.text(name));
-    let paths: Vec<&str> = install.chain(session.nodes.iter().map(|node| node.path.as_str())).collect();
-    let anywhere = |part: &str| {
-        let has = |text: &str| text.to_lowercase().contains(part);
-        paths.iter().any(|path| has(path)) || command.as_deref().is_some_and(has)
-    };
+fn launch(view: &View<'_>, packs: &Packs) -> Launch {
     let windows = view.os == Os::Windows;
-    let kind = if docker.is_some() {
-        "docker-run"
-    } else if view.in_container().is_some() {
-        "docker-compose"
-    } else if anywhere("python_embeded") || anywhere("windows_portable") || session.flag("--windows-standalone-build").is_some() {
-        "windows-portable"
-    } else if anywhere("comfy-desktop") || anywhere("@comfyorgcomfyui") || anywhere("programs\\comfyui\\resources") || anywhere("comfyui.app/contents") {
-        "desktop"
-    } else if command.is_some() {
-        "command"
-    } else {
-        "unknown"
+    let container = view.in_container().is_some();
+    let Some(start) = Start::of(view, packs) else {
+        return Launch { id: String::new(), template: None, settings: None, container, windows };
     };
-    let settings = session.text("user_dir").map(|user| {
-        let slash = if windows { '\\' } else { '/' };
-        format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\']))
-    });
-    let command = docker.map(str::to_owned).or(command);
-    Launch { kind: kind.to_owned(), command, settings: settings.filter(|_| kind == "desktop"), windows }
+    let slash = if windows { '\\' } else { '/' };
+    let settings = view.session.text("user_dir").map(|user| format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\'])));
+    let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line));
+    Launch { id: start.def.id.clone(), template, settings: settings.filter(|_| start.def.id == "desktop"), container, windows }
 }
 
-/// A command line from its program on: what a shell writes before it is no part of it.
-fn from_program(text: &str) -> String {
-    let text = text.trim();
-    let at = text.rfind(">.\\").map(|at| at + 1).or_else(|| text.strip_prefix("$ ").map(|_| 2));
-    at.and_then(|at| text.get(at..)).unwrap_or(text).to_owned()
+/// The line without the flags that the rounds set themselves.
+fn without_nodes_flags(line: &str) -> String {
+    let mut listing = false;
+    let kept = line.split(' ').filter(|word| {
+        listing = *word == WHITELIST || (listing && !word.starts_with("--") && *word != PLACE);
+        !listing && *word != ALL_OFF && !word.starts_with("--whitelist-custom-nodes=")
+    });
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_nodes_flags;
+
+    #[test]
+    fn flags_of_an_earlier_round_are_not_repeated() {
+        let line = "python main.py --disable-all-custom-nodes --whitelist-custom-nodes A B --listen {flags}";
+        assert_eq!(without_nodes_flags(line), "python main.py --listen {flags}");
+        assert_eq!(without_nodes_flags("python main.py --whitelist-custom-nodes A {flags}"), "python main.py {flags}");
+    }
 }

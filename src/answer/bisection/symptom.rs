@@ -88,8 +88,8 @@ fn worst_class(report: &Report) -> Option<String> {
 
 /// The type of the last exception of a prompt, and how its message begins.
 fn last_error(report: &Report) -> Option<String> {
-    let exceptions = report.sessions.iter().flat_map(|session| &session.exceptions);
-    let last = exceptions.filter(|exception| exception.place == "prompt").next_back()?;
+    let mut exceptions = report.sessions.iter().flat_map(|session| &session.exceptions);
+    let last = exceptions.rfind(|exception| exception.place == "prompt")?;
     let message = last.message.lines().next().unwrap_or_default().trim();
     let text = if message.is_empty() { last.kind.clone()? } else { message.to_owned() };
     Some(cut_chars(&text, MESSAGE_LIMIT).trim_end_matches('…').trim_end().to_owned())

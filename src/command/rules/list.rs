@@ -13,7 +13,12 @@ use crate::rule::{Packs, Rule, Since, Version, VersionSpan};
 pub(super) const NO_EDGE: usize = 10_000;
 
 /// Runs the command.
-pub(super) fn run(area: Option<&str>, comfyui: Option<&str>, packs: &PackArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+pub(super) fn run(
+    area: Option<&str>,
+    comfyui: Option<&str>,
+    packs: &PackArgs,
+    console: &mut Console<'_>,
+) -> io::Result<Ended> {
     let packs = super::super::packs(packs, console)?;
     match list(&packs, area, comfyui) {
         Ok(table) => {

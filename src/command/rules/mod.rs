@@ -2,6 +2,7 @@
 
 mod check;
 mod coverage;
+mod docs;
 mod list;
 mod show;
 mod verify;
@@ -18,6 +19,7 @@ pub(super) fn run(command: &RulesCommand, console: &mut Console<'_>) -> io::Resu
         RulesCommand::Show { id, packs } => show::run(id, packs, console),
         RulesCommand::Check(args) => check::run(args, console),
         RulesCommand::Verify(args) => verify::run(args, console),
+        RulesCommand::Docs { folder } => docs::run(folder, console),
         RulesCommand::Coverage(args) => coverage::run(args, console),
     }
 }

@@ -4,17 +4,26 @@ use crate::rule::{CaptureType, EventKind};
 
 const COUNTS: &[&str] = &["count", "patches", "code", "pid", "index", "steps"];
 const SIZES: &[&str] = &[
-    "usable", "loaded", "offloaded", "buffer", "freed", "remains", "staged", "requested", "allocated", "limit", "free",
-    "anon_rss", "total_vm",
+    "usable",
+    "loaded",
+    "offloaded",
+    "buffer",
+    "freed",
+    "remains",
+    "staged",
+    "requested",
+    "allocated",
+    "limit",
+    "free",
+    "anon_rss",
+    "total_vm",
 ];
 const FLAGS: &[&str] = &["full", "active", "cgroup", "value"];
 
 /// What the capture should be, when it is something else.
 pub(super) fn misfit(event: EventKind, name: &str, kind: &CaptureType) -> Option<&'static str> {
-    let is_size = matches!(
-        kind,
-        CaptureType::Mib | CaptureType::Gib | CaptureType::Kib | CaptureType::Bytes | CaptureType::Size
-    );
+    let is_size =
+        matches!(kind, CaptureType::Mib | CaptureType::Gib | CaptureType::Kib | CaptureType::Bytes | CaptureType::Size);
     if event == EventKind::Fact {
         return (name.ends_with("_mib") && !is_size).then_some("mib, gib, kib, bytes or size");
     }

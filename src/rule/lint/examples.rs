@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::range::wording;
 use super::{Finding, Lint};
 use crate::rule::folder::{SourceItem, SourceText};
 use crate::text::cut_chars;
@@ -15,15 +16,29 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     let mut shadows: BTreeMap<String, Vec<String>> =
         lint.others().map(|def| (def.id.clone(), def.shadows.clone())).collect();
     shadows.extend(lint.messages().map(|(_, _, def)| (def.id, def.shadows)));
-    let declared = |taker: &str, other: &str| shadows.get(taker).is_some_and(|ids| ids.iter().any(|id| id == other));
+    let mut wordings: BTreeMap<String, String> =
+        lint.others().map(|def| (def.id.clone(), wording(&def.text))).collect();
+    wordings.extend(lint.messages().map(|(_, _, def)| (def.id, wording(&def.text))));
+    // Of two rules with one wording only the ranges matter, and those are looked at elsewhere.
+    let declared = |taker: &str, other: &str| {
+        shadows.get(taker).is_some_and(|ids| ids.iter().any(|id| id == other))
+            || wordings.get(taker).is_some_and(|own| wordings.get(other) == Some(own))
+    };
 
     for (source, item, def) in lint.messages() {
-        let compiled = lint.packs.matcher().rules().iter().any(|rule| *rule.id == *def.id);
+        let compiled =
+            lint.packs.matcher().rules().iter().any(|rule| *rule.id == *def.id && rule.check_regex().is_ok());
         if def.matches.is_empty() {
-            findings.push(Finding::at("example-missing", source, item, "match", "there is no example").help("add a line that ComfyUI really prints to `match`"));
+            findings.push(
+                Finding::at("example-missing", source, item, "match", "there is no example")
+                    .help("add a line that ComfyUI really prints to `match`"),
+            );
         }
         if def.silent.is_empty() {
-            findings.push(Finding::at("near-miss-missing", source, item, "silent", "there is no near miss").help("add a line to `silent` that looks alike and means something else"));
+            findings.push(
+                Finding::at("near-miss-missing", source, item, "silent", "there is no near miss")
+                    .help("add a line to `silent` that looks alike and means something else"),
+            );
         }
         for (at, line) in def.matches.iter().enumerate().filter(|_| compiled) {
             let found = taker(lint, line);
@@ -41,7 +56,10 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         for (at, line) in def.silent.iter().enumerate() {
             if taker(lint, line).as_deref() == Some(&*def.id) {
                 let message = format!("the rule takes its near miss `{}`", cut_chars(line, QUOTED));
-                findings.push(Finding::at("near-miss", source, item, &format!("silent.{at}"), message).help("make the template more exact"));
+                findings.push(
+                    Finding::at("near-miss", source, item, &format!("silent.{at}"), message)
+                        .help("make the template more exact"),
+                );
             }
         }
         for (at, other) in def.shadows.iter().enumerate() {
@@ -57,7 +75,10 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             let Some(id) = taker(lint, line).filter(|id| *id != def.id && !declared(id, &def.id)) else { continue };
             if let Some((source, item)) = own.get(&id) {
                 let message = format!("takes the line of {}: `{}`", def.id, cut_chars(line, QUOTED));
-                findings.push(Finding::at("shadow", source, item, "text", message).help(format!("make the text more exact, or write shadows = [\"{}\"]", def.id)));
+                findings.push(
+                    Finding::at("shadow", source, item, "text", message)
+                        .help(format!("make the text more exact, or write shadows = [\"{}\"]", def.id)),
+                );
             }
         }
     }

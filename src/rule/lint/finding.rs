@@ -6,8 +6,8 @@ use miette::{Diagnostic, NamedSource, SourceSpan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::rule::folder::{SourceItem, SourceText};
 use crate::rule::PackError;
+use crate::rule::folder::{SourceItem, SourceText};
 
 /// What came out for one pack.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -61,7 +61,13 @@ pub struct Finding {
 
 impl Finding {
     /// A finding in an item's field.
-    pub(super) fn at(code: &str, source: &SourceText, item: &SourceItem, field: &str, message: impl Into<String>) -> Self {
+    pub(super) fn at(
+        code: &str,
+        source: &SourceText,
+        item: &SourceItem,
+        field: &str,
+        message: impl Into<String>,
+    ) -> Self {
         let mut finding = Self::in_file(code, source, Some(item.place(field)), message);
         finding.table = item.table.clone();
         finding.id = item.id();
@@ -70,7 +76,12 @@ impl Finding {
     }
 
     /// A finding in a file.
-    pub(super) fn in_file(code: &str, source: &SourceText, at: Option<Range<usize>>, message: impl Into<String>) -> Self {
+    pub(super) fn in_file(
+        code: &str,
+        source: &SourceText,
+        at: Option<Range<usize>>,
+        message: impl Into<String>,
+    ) -> Self {
         let (line, column) = at.as_ref().map_or((0, 0), |at| position(&source.text, at.start));
         Self {
             code: code.to_owned(),

@@ -14,7 +14,9 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         // A sentence may be named by the beginning of its id alone: what a missing word comes to.
         let plain = if item.table == "sentence" { id.trim_end_matches('-') } else { &id };
         if item.fields.contains_key("id") && !is_plain(plain) {
-            findings.push(Finding::at("id-form", source, item, "id", "the id is not in kebab-case").help("use a-z, 0-9 and `-`"));
+            findings.push(
+                Finding::at("id-form", source, item, "id", "the id is not in kebab-case").help("use a-z, 0-9 and `-`"),
+            );
         }
         if let Some((other, first)) = seen.insert((&item.table, id), (source, item)) {
             let line = other.text.get(..first.at.start).unwrap_or_default().matches('\n').count() + 1;
@@ -38,7 +40,9 @@ fn links(source: &SourceText, item: &SourceItem, findings: &mut Vec<Finding>) {
         let plain = link.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
         if !plain || !host.contains('.') || host.starts_with('.') || host.ends_with('.') {
             let message = format!("`{link}` is no address");
-            findings.push(Finding::at("link", source, item, &field, message).help("write the whole address, from https:// on"));
+            findings.push(
+                Finding::at("link", source, item, &field, message).help("write the whole address, from https:// on"),
+            );
         }
     }
 }
@@ -48,7 +52,9 @@ fn words(source: &SourceText, item: &SourceItem, findings: &mut Vec<Finding>) {
         let given = text(item, field);
         if item.table == table && !given.is_empty() && !words.contains(&given) {
             let message = format!("`{given}` is not one of the words for this field");
-            findings.push(Finding::at("word", source, item, field, message).help(format!("use one of: {}", words.join(", "))));
+            findings.push(
+                Finding::at("word", source, item, field, message).help(format!("use one of: {}", words.join(", "))),
+            );
         }
     }
     if item.table == "bug" {
@@ -68,7 +74,13 @@ fn words(source: &SourceText, item: &SourceItem, findings: &mut Vec<Finding>) {
 }
 
 /// Letters that could steer a terminal or turn a text around have no business in a pack.
-fn control_letters(source: &SourceText, item: &SourceItem, path: &str, value: &serde_json::Value, findings: &mut Vec<Finding>) {
+fn control_letters(
+    source: &SourceText,
+    item: &SourceItem,
+    path: &str,
+    value: &serde_json::Value,
+    findings: &mut Vec<Finding>,
+) {
     use serde_json::Value;
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     match value {

@@ -23,7 +23,12 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         add("id-form", "id", format!("`{}` is not in kebab-case", head.id), "use a-z, 0-9 and `-`");
     }
     if !is_semver(&head.version) {
-        add("head-version", "version", format!("`{}` is no version of three numbers", head.version), "write it as 1.2.3");
+        add(
+            "head-version",
+            "version",
+            format!("`{}` is no version of three numbers", head.version),
+            "write it as 1.2.3",
+        );
     }
     if let (Some(from), Some(to)) = (head.verified_from, head.verified_to)
         && from > to

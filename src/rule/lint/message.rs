@@ -17,10 +17,20 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             findings.push(Finding::at(code, source, item, field, message).help(help));
         };
         if !AREAS.contains(&def.area.as_str()) {
-            add("area", "area", format!("there is no area `{}`", def.area), &format!("use one of: {}", AREAS.join(", ")));
+            add(
+                "area",
+                "area",
+                format!("there is no area `{}`", def.area),
+                &format!("use one of: {}", AREAS.join(", ")),
+            );
         }
         if def.source.trim().is_empty() {
-            add("source", "source", "nothing says where the text comes from".to_owned(), "as in source = \"comfy/sd.py\", or \"PyTorch\"");
+            add(
+                "source",
+                "source",
+                "nothing says where the text comes from".to_owned(),
+                "as in source = \"comfy/sd.py\", or \"PyTorch\"",
+            );
         }
         for name in def.set.keys() {
             let known = if def.event == EventKind::Fact {
@@ -29,13 +39,23 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
                 FACTS.contains(&name.as_str()) || SET_KEYS.contains(&name.as_str())
             };
             if !known {
-                add("fact", &format!("set.{name}"), format!("there is no fact `{name}`"), "the facts are listed in docs/rule-format.md");
+                add(
+                    "fact",
+                    &format!("set.{name}"),
+                    format!("there is no fact `{name}`"),
+                    "the facts are listed in docs/rule-format.md",
+                );
             }
         }
         if def.regex {
             regexes += 1;
             if regexes == REGEX_RULES + 1 {
-                add("regex-count", "regex", format!("more than {REGEX_RULES} regex rules"), "write templates; they are faster and say more");
+                add(
+                    "regex-count",
+                    "regex",
+                    format!("more than {REGEX_RULES} regex rules"),
+                    "write templates; they are faster and say more",
+                );
             }
             if def.text.len() > REGEX_LETTERS {
                 add("regex-size", "text", format!("the regex is longer than {REGEX_LETTERS} bytes"), "");
@@ -52,10 +72,20 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         }
         for (name, kind) in captures(&def) {
             if def.event == EventKind::Fact && !FACTS.contains(&name.as_str()) {
-                add("fact", "text", format!("there is no fact `{name}`"), "the facts are listed in docs/rule-format.md");
+                add(
+                    "fact",
+                    "text",
+                    format!("there is no fact `{name}`"),
+                    "the facts are listed in docs/rule-format.md",
+                );
             }
             if let Some(right) = misfit(def.event, &name, &kind) {
-                add("capture-type", "text", format!("`{name}` has a type that does not fit this event"), &format!("it should be {right}"));
+                add(
+                    "capture-type",
+                    "text",
+                    format!("`{name}` has a type that does not fit this event"),
+                    &format!("it should be {right}"),
+                );
             }
         }
     }

@@ -37,29 +37,46 @@ pub(super) fn check(lint: &Lint<'_>, samples: &[Sample], findings: &mut Vec<Find
             let context = field.starts_with("context");
             if needle.trim().len() < if context { LITERAL } else { SIGNATURE } {
                 let message = format!("`{needle}` is too short to tell anything");
-                findings.push(Finding::at("needle-short", source, item, &field, message).help(format!("use {SIGNATURE} letters or more")));
+                findings.push(
+                    Finding::at("needle-short", source, item, &field, message)
+                        .help(format!("use {SIGNATURE} letters or more")),
+                );
                 continue;
             }
             // A context is meant to stand in ordinary lines: it only shows that a mechanism is on.
             if context {
                 continue;
             }
-            let rules: Vec<&str> = ordinary.iter().filter(|(_, lines)| lines.iter().any(|line| line.contains(needle))).map(|(id, _)| id.as_str()).collect();
+            let rules: Vec<&str> = ordinary
+                .iter()
+                .filter(|(_, lines)| lines.iter().any(|line| line.contains(needle)))
+                .map(|(id, _)| id.as_str())
+                .collect();
             if rules.len() > ORDINARY {
                 let message = format!("`{needle}` stands in ordinary lines: {}", rules.join(", "));
-                findings.push(Finding::at("needle-common", source, item, &field, message).help("take a longer piece of the text"));
+                findings.push(
+                    Finding::at("needle-common", source, item, &field, message).help("take a longer piece of the text"),
+                );
             }
             let lines = samples.iter().flat_map(|sample| &sample.texts).filter(|line| line.contains(needle)).count();
             if floods(lines) {
                 let message = format!("`{needle}` stands in {lines} of {total} lines");
-                findings.push(Finding::at("needle-flood", source, item, &field, message).help("take a longer piece of the text"));
+                findings.push(
+                    Finding::at("needle-flood", source, item, &field, message).help("take a longer piece of the text"),
+                );
             }
         }
     }
     messages(lint, samples, &floods, total, findings);
 }
 
-fn messages(lint: &Lint<'_>, samples: &[Sample], floods: &dyn Fn(usize) -> bool, total: usize, findings: &mut Vec<Finding>) {
+fn messages(
+    lint: &Lint<'_>,
+    samples: &[Sample],
+    floods: &dyn Fn(usize) -> bool,
+    total: usize,
+    findings: &mut Vec<Finding>,
+) {
     let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
     for line in samples.iter().flat_map(|sample| &sample.texts) {
         if let Some(hit) = lint.packs.matcher().find(line.trim_start().as_bytes()) {
@@ -71,7 +88,10 @@ fn messages(lint: &Lint<'_>, samples: &[Sample], floods: &dyn Fn(usize) -> bool,
         let exact = def.text.starts_with("{") && template.captures().next().is_some_and(|(_, kind)| !is_free(kind));
         if template.literal_len() < LITERAL && !exact && !begins_plainly(&def.text) {
             let message = "so little literal text is found in any line";
-            findings.push(Finding::at("needle-short", source, item, "text", message).help(format!("use {LITERAL} letters or more")));
+            findings.push(
+                Finding::at("needle-short", source, item, "text", message)
+                    .help(format!("use {LITERAL} letters or more")),
+            );
         }
         let lines = taken.get(def.id.as_str()).copied().unwrap_or(0);
         if template.literal_len() < EXACT && !def.noise && def.event != EventKind::Noise && floods(lines) {
@@ -98,8 +118,21 @@ fn ordinary_lines(lint: &Lint<'_>) -> BTreeMap<String, Vec<String>> {
         use EventKind as E;
         matches!(
             event,
-            E::Fact | E::Launch | E::ServerStart | E::ServerReady | E::PromptGot | E::PromptExecuted | E::LoadRequested
-                | E::LoadComplete | E::LoadPartial | E::LoadOld | E::Loader | E::Unload | E::ImportRow | E::Stop | E::Noise
+            E::Fact
+                | E::Launch
+                | E::ServerStart
+                | E::ServerReady
+                | E::PromptGot
+                | E::PromptExecuted
+                | E::LoadRequested
+                | E::LoadComplete
+                | E::LoadPartial
+                | E::LoadOld
+                | E::Loader
+                | E::Unload
+                | E::ImportRow
+                | E::Stop
+                | E::Noise
         )
     };
     let own = lint.messages().map(|(_, _, def)| def).filter(|def| calm(def.event)).map(|def| (def.id, def.matches));

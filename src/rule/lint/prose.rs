@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::{Finding, Lint};
 use crate::rule::folder::{SourceItem, SourceText};
 
-/// Shorter English texts may be equal in both languages: names, flags.
-const SHORT: usize = 24;
+/// Plain words from which on a text is a sentence. Names, flags and commands may be equal in both languages.
+const SENTENCE: usize = 4;
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.items() {
@@ -20,7 +20,10 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         }
         if item.table == "message" && !item.fields.contains_key("means") {
             let message = "nothing says what the text means";
-            findings.push(Finding::at("prose-missing", source, item, "means", message).help("add means = { en = \"…\", zh = \"…\" }"));
+            findings.push(
+                Finding::at("prose-missing", source, item, "means", message)
+                    .help("add means = { en = \"…\", zh = \"…\" }"),
+            );
         }
     }
 }
@@ -60,16 +63,35 @@ fn pair(source: &SourceText, item: &SourceItem, path: &str, fields: &Map<String,
     if en.trim().is_empty() || zh.trim().is_empty() {
         return;
     }
-    if en == zh && en.len() > SHORT && en.contains(' ') {
-        findings.push(Finding::at("prose-untranslated", source, item, &field("zh"), "the Chinese text is the English one"));
+    if en == zh && en.split(' ').filter(|word| is_plain_word(word)).count() >= SENTENCE {
+        findings.push(Finding::at(
+            "prose-untranslated",
+            source,
+            item,
+            &field("zh"),
+            "the Chinese text is the English one",
+        ));
     }
     if en.chars().any(is_han) {
-        findings.push(Finding::at("prose-language", source, item, &field("en"), "Chinese letters stand in the English text"));
+        findings.push(Finding::at(
+            "prose-language",
+            source,
+            item,
+            &field("en"),
+            "Chinese letters stand in the English text",
+        ));
     }
     if item.table == "sentence" && placeholders(en) != placeholders(zh) {
         let message = "the two languages have different placeholders";
-        findings.push(Finding::at("placeholder", source, item, &field("zh"), message).help("use the same {names} in both"));
+        findings
+            .push(Finding::at("placeholder", source, item, &field("zh"), message).help("use the same {names} in both"));
     }
+}
+
+/// Small letters only, apart from a sign behind them.
+fn is_plain_word(word: &str) -> bool {
+    let word = word.trim_end_matches(|letter: char| letter.is_ascii_punctuation());
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 fn is_han(letter: char) -> bool {
@@ -79,5 +101,7 @@ fn is_han(letter: char) -> bool {
 /// Names in braces.
 fn placeholders(text: &str) -> BTreeSet<&str> {
     let inside = text.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name));
-    inside.filter(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')).collect()
+    inside
+        .filter(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+        .collect()
 }

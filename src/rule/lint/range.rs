@@ -13,8 +13,20 @@ type Span = (Option<Version>, Option<Version>);
 
 /// Fields of a default that say where it holds; two of the same what and where must not overlap.
 const CONDITIONS: [&str; 14] = [
-    "what", "os", "gpu", "wsl", "opt_in", "off_with", "off_with_facts", "torch_from", "rocm_from", "cuda_from",
-    "vram_above_mib", "vram_at_most_mib", "swap", "since_after",
+    "what",
+    "os",
+    "gpu",
+    "wsl",
+    "opt_in",
+    "off_with",
+    "off_with_facts",
+    "torch_from",
+    "rocm_from",
+    "cuda_from",
+    "vram_above_mib",
+    "vram_at_most_mib",
+    "swap",
+    "since_after",
 ];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
@@ -40,7 +52,8 @@ fn order(source: &SourceText, item: &SourceItem, findings: &mut Vec<Finding>) {
         && fixed <= until
     {
         let message = format!("repaired in {fixed}, yet affected until {until}");
-        findings.push(Finding::at("range", source, item, "fixed_in", message).help("`until` is the last affected version"));
+        findings
+            .push(Finding::at("range", source, item, "fixed_in", message).help("`until` is the last affected version"));
     }
     if let Some(Value::String(given)) = item.fields.get("until")
         && given != "pre-0.0.1"
@@ -64,12 +77,13 @@ fn span(item: &SourceItem) -> Span {
 }
 
 fn overlap(a: Span, b: Span) -> bool {
-    let before = |high: Option<Version>, low: Option<Version>| matches!((high, low), (Some(high), Some(low)) if high < low);
+    let before =
+        |high: Option<Version>, low: Option<Version>| matches!((high, low), (Some(high), Some(low)) if high < low);
     !before(a.1, b.0) && !before(b.1, a.0)
 }
 
 /// The wording alone: captures are all the same, and so are blanks.
-fn wording(template: &str) -> String {
+pub(super) fn wording(template: &str) -> String {
     let mut out = String::new();
     let mut depth = 0;
     for letter in template.chars() {
@@ -111,7 +125,10 @@ fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             let declared = def.shadows.contains(other) || shadows(lint, other).contains(&def.id);
             if overlap(own, *theirs) && !declared {
                 let message = format!("{other} has the same wording in some of the same versions");
-                findings.push(Finding::at("range-overlap", source, item, "text", message).help("give both a `since` and an `until` that do not meet"));
+                findings.push(
+                    Finding::at("range-overlap", source, item, "text", message)
+                        .help("give both a `since` and an `until` that do not meet"),
+                );
             }
         }
         others.push((def.id.clone(), own));
@@ -126,7 +143,8 @@ fn shadows(lint: &Lint<'_>, id: &str) -> Vec<String> {
 fn defaults(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     let mut seen: BTreeMap<String, Vec<(String, Span)>> = BTreeMap::new();
     for (source, item) in lint.table("default") {
-        let key = CONDITIONS.map(|field| item.fields.get(field).map(Value::to_string).unwrap_or_default()).join("\u{1}");
+        let key =
+            CONDITIONS.map(|field| item.fields.get(field).map(Value::to_string).unwrap_or_default()).join("\u{1}");
         let own = span(item);
         let others = seen.entry(key).or_default();
         for (other, theirs) in others.iter() {

@@ -20,13 +20,17 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         let when = item.fields.get("when").and_then(serde_json::Value::as_object);
         for field in CONDITIONS {
             let list = when.and_then(|when| when.get(field)?.as_array()).into_iter().flatten();
-            named.extend(list.enumerate().filter_map(|(at, flag)| Some((format!("when.{field}.{at}"), flag.as_str()?))));
+            named
+                .extend(list.enumerate().filter_map(|(at, flag)| Some((format!("when.{field}.{at}"), flag.as_str()?))));
         }
         for (field, given) in named {
             let flag = given.split([' ', '=']).next().unwrap_or_default();
             if flag.starts_with("--") && !flags.iter().any(|name| name == flag) && !FOREIGN_FLAGS.contains(&flag) {
                 let message = format!("no version of ComfyUI known here has `{flag}`");
-                findings.push(Finding::at("reference", source, item, &field, message).help("add a [[flag]] for it, or correct the name"));
+                findings.push(
+                    Finding::at("reference", source, item, &field, message)
+                        .help("add a [[flag]] for it, or correct the name"),
+                );
             }
         }
     }

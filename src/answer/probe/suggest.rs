@@ -1,0 +1,136 @@
+//! Settings for this machine and version, and whether a threshold lies below what the work needs anyway.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::derive::{self, Derived};
+use super::{ProbeQuestion, Sight};
+use crate::diagnosis::Words;
+use crate::probe::Probe;
+use crate::rule::{Since, Version};
+use crate::samples::Samples;
+use crate::text;
+
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// What to set.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Suggestion {
+    /// Version that it is for.
+    pub version: String,
+    /// In one sentence.
+    pub text: String,
+    /// Best first.
+    pub settings: Vec<Setting>,
+    /// A launcher that shows ComfyUI the limit, where that is the better remedy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<String>,
+    pub thresholds: Vec<Threshold>,
+}
+
+/// One way to start.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Setting {
+    pub flags: String,
+    pub why: String,
+    /// The number only holds as long as other programs use what they use now.
+    pub moves_with_neighbours: bool,
+}
+
+/// A point at which memory is given back, beside what the samples show as normal.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Threshold {
+    /// `given` or `cache`.
+    pub kind: String,
+    pub bytes: f64,
+    /// What the work keeps in use.
+    pub plateau_bytes: f64,
+    pub below_plateau: bool,
+    pub text: String,
+}
+
+pub(super) fn suggest(probe: &Probe, derived: &[Derived], sight: Sight, words: &Words<'_>, question: &ProbeQuestion<'_>, fixed: Version) -> Suggestion {
+    let first = derived.first();
+    let version = first.map_or_else(String::new, |derived| derived.version.clone());
+    let thresholds = thresholds(first, words, question);
+    let blind = sight == Sight::Blind;
+    let (Some(limit), Some(total), true) = (probe.limit_bytes(), probe.memory.total_bytes, blind) else {
+        let id = if sight == Sight::Unknown { "suggest-unknown" } else { "suggest-nothing" };
+        return Suggestion { text: words.say(id, &[("version", &version)]), version, settings: Vec::new(), launcher: None, thresholds };
+    };
+    let number = question.version.or_else(|| Version::parse(&version));
+    let ceiling = ceiling_bytes(probe, limit as f64, words, fixed);
+    let mut settings = Vec::new();
+    let known = |flag: &str| number.is_some_and(|number| has_flag(words, flag, number));
+    let mut fixed_size: Vec<&str> = Vec::new();
+    if known("--disable-pinned-memory") {
+        fixed_size.push("--disable-pinned-memory");
+    }
+    for (flag, with) in [("--cache-lru", "--cache-lru 10"), ("--cache-none", "--cache-none")] {
+        if known(flag) {
+            let flags: Vec<&str> = fixed_size.iter().copied().chain([with]).collect();
+            let why = words.say(if flag == "--cache-lru" { "suggest-why-lru" } else { "suggest-why-none" }, &[]);
+            settings.push(Setting { flags: flags.join(" "), why, moves_with_neighbours: false });
+        }
+    }
+    let usable = text::bytes(limit as f64);
+    if known("--cache-ram") {
+        let gib = ((total as f64 - ceiling) / GIB).ceil();
+        let values = [("total", &*text::bytes(total as f64)), ("ceiling", &*text::bytes(ceiling)), ("limit", &*usable)];
+        settings.push(Setting { flags: format!("--cache-ram {gib:.0}"), why: words.say("suggest-why-ram", &values), moves_with_neighbours: true });
+    }
+    let text = words.say("suggest-blind", &[("version", &version), ("limit", &usable), ("ceiling", &text::bytes(ceiling)), ("fixed", &fixed.to_string())]);
+    let launcher = (probe.system == "linux").then(|| launcher(words)).flatten();
+    Suggestion { version, text, settings, launcher, thresholds }
+}
+
+/// Where the first version that sees the limit would begin to give way.
+fn ceiling_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -> f64 {
+    derive::derived(probe, words.packs, fixed).cache_gives_way_bytes.filter(|bytes| *bytes > 0.0 && *bytes < limit).unwrap_or(limit * 0.9)
+}
+
+fn has_flag(words: &Words<'_>, name: &str, version: Version) -> bool {
+    words.packs.flags.iter().filter(|flag| flag.name == name).any(|flag| {
+        let since = match flag.since {
+            Since::At(since) => since <= version,
+            Since::BeforeNumbers => true,
+            Since::Unknown => false,
+        };
+        since && flag.until.is_none_or(|until| version <= until)
+    })
+}
+
+/// The program in the essay on the verdict.
+fn launcher(words: &Words<'_>) -> Option<String> {
+    let essay = words.packs.prose_text("verdict", "container-limit", "to_do", words.zh)?;
+    let (_, from) = essay.split_once("```python\n")?;
+    let (code, _) = from.split_once("```")?;
+    Some(code.trim_end().to_owned())
+}
+
+fn thresholds(derived: Option<&Derived>, words: &Words<'_>, question: &ProbeQuestion<'_>) -> Vec<Threshold> {
+    let Some(plateau) = question.samples.and_then(plateau_mib).map(|mib| mib * MIB) else { return Vec::new() };
+    let given = question.threshold_mib.map(|mib| ("given", mib * MIB));
+    let cache = derived.and_then(|derived| derived.cache_gives_way_bytes).map(|bytes| ("cache", bytes));
+    let one = |(kind, bytes): (&str, f64)| {
+        let below_plateau = bytes < plateau;
+        let id = match (kind, below_plateau) {
+            ("given", true) => "threshold-given-below",
+            ("given", false) => "threshold-given-above",
+            (_, true) => "threshold-cache-below",
+            (_, false) => "threshold-cache-above",
+        };
+        let text = words.say(id, &[("threshold", &text::bytes(bytes)), ("plateau", &text::bytes(plateau))]);
+        Threshold { kind: kind.to_owned(), bytes, plateau_bytes: plateau, below_plateau, text }
+    };
+    given.into_iter().chain(cache).map(one).collect()
+}
+
+/// What is normally in use: the median of the later half.
+fn plateau_mib(samples: &Samples) -> Option<f64> {
+    let series = samples.series(samples.ram_column()?);
+    let mut later: Vec<f64> = series.get(series.len() / 2..)?.iter().map(|(_, mib)| *mib).collect();
+    later.sort_by(f64::total_cmp);
+    later.get(later.len() / 2).copied()
+}

@@ -1,0 +1,138 @@
+//! What can go wrong with a session, in words for the person at the console.
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use crate::input::InputError;
+use crate::samples::SamplesError;
+
+/// A call of `bisect` that cannot be answered.
+#[derive(Debug, Error, Diagnostic)]
+pub(super) enum BisectError {
+    #[error("there is no bisection at `{path}`")]
+    #[diagnostic(code(comfy_triage::bisect::no_session), help("begin one: comfy-triage bisect start LOG"))]
+    NoSession { path: String },
+    #[error("there is a bisection already at `{path}`")]
+    #[diagnostic(
+        code(comfy_triage::bisect::exists),
+        help("`bisect status` shows where it stands; --force begins anew, --name NAME begins another one")
+    )]
+    Exists { path: String },
+    #[error("`{given}` cannot be the name of a session")]
+    #[diagnostic(code(comfy_triage::bisect::name), help("use letters, digits, `-` and `_`, or --state FILE"))]
+    Name { given: String },
+    #[error("your system names no folder for data")]
+    #[diagnostic(code(comfy_triage::bisect::no_folder), help("say where to keep the session: --state FILE"))]
+    NoFolder,
+    #[error("the session `{path}` cannot be read")]
+    #[diagnostic(code(comfy_triage::bisect::read))]
+    Read {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the session `{path}` is not what it should be")]
+    #[diagnostic(code(comfy_triage::bisect::broken), help("mend the file at that place, or begin anew: comfy-triage bisect reset"))]
+    Broken {
+        path: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("the session `{path}` has form {format}: a newer comfy-triage wrote it")]
+    #[diagnostic(code(comfy_triage::bisect::newer), help("use that version, or begin anew under another --name"))]
+    Newer { path: String, format: u64 },
+    #[error("the session `{path}` cannot be written")]
+    #[diagnostic(code(comfy_triage::bisect::write))]
+    Write {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("another comfy-triage works on this session")]
+    #[diagnostic(code(comfy_triage::bisect::locked), help("wait for it to end; when none is running, remove `{lock}`"))]
+    Locked { lock: String },
+    #[error("the session `{path}` was changed in the meantime")]
+    #[diagnostic(code(comfy_triage::bisect::changed), help("nothing was written; look at `bisect status` and try again"))]
+    Changed { path: String },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Log(#[from] InputError),
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Samples(#[from] SamplesError),
+    #[error("`{given}` is not a symptom")]
+    #[diagnostic(
+        code(comfy_triage::bisect::symptom),
+        help("write leak, leak:CLASS, oom, growth, error:TEXT, import, import:DIR or manual")
+    )]
+    Symptom { given: String },
+    #[error("the log shows nothing to look for")]
+    #[diagnostic(
+        code(comfy_triage::bisect::no_symptom),
+        help("take a log in which it went wrong, or say what you see: --symptom leak, oom, error:TEXT … or manual")
+    )]
+    NoSymptom,
+    #[error("the symptom `{symptom}` is not in this log")]
+    #[diagnostic(
+        code(comfy_triage::bisect::not_shown),
+        help("begin with a log in which it went wrong; for what only you can see: --symptom manual")
+    )]
+    NotShown { symptom: String },
+    #[error("the log lists no node packs")]
+    #[diagnostic(
+        code(comfy_triage::bisect::no_packs),
+        help("the table `Import times for custom nodes` must be in it: take a log from the first line of the start on")
+    )]
+    NoPacks,
+    #[error("this log was made with all custom nodes off: no node pack is to blame for what it shows")]
+    #[diagnostic(code(comfy_triage::bisect::nodes_off), help("it is ComfyUI's own: comfy-triage checklist LOG"))]
+    NodesOff,
+    #[error("`{given}` is no pack of this log")]
+    #[diagnostic(code(comfy_triage::bisect::keep))]
+    Keep {
+        given: String,
+        #[help]
+        near: String,
+    },
+    #[error("the bisection is finished: no round is asked for")]
+    #[diagnostic(code(comfy_triage::bisect::finished), help("`bisect status` shows the answer; `bisect undo` takes the last round back"))]
+    Finished,
+    #[error("there is no round to take back")]
+    #[diagnostic(code(comfy_triage::bisect::nothing_to_undo))]
+    NothingToUndo,
+    #[error("the log shows no round that could count")]
+    #[diagnostic(code(comfy_triage::bisect::as_is), help("it must have an import table, and only packs of the first log in it"))]
+    AsIs,
+    #[error("it is not known how to start ComfyUI")]
+    #[diagnostic(
+        code(comfy_triage::bisect::run_start),
+        help("say it with {{flags}} where the flags go: bisect run --start 'python main.py {{flags}}' -- CMD")
+    )]
+    RunStart,
+    #[error("this version of ComfyUI has no --whitelist-custom-nodes, and folders are never renamed here")]
+    #[diagnostic(code(comfy_triage::bisect::run_rename), help("do the rounds by hand: comfy-triage bisect status"))]
+    RunRename,
+    #[error("this symptom cannot be read from a log")]
+    #[diagnostic(code(comfy_triage::bisect::run_manual), help("do the rounds by hand: bisect good, bisect bad"))]
+    RunManual,
+    #[cfg(not(unix))]
+    #[error("on this system ComfyUI cannot be ended cleanly from here")]
+    #[diagnostic(code(comfy_triage::bisect::run_system), help("do the rounds by hand: comfy-triage bisect status"))]
+    RunSystem,
+    #[error("`{command}` cannot be started")]
+    #[diagnostic(code(comfy_triage::bisect::run_spawn))]
+    RunSpawn {
+        command: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("ComfyUI did not come up: {why}")]
+    #[diagnostic(code(comfy_triage::bisect::run_ready), help("its output is in `{log}`; is another one running on the same port?"))]
+    RunReady { why: String, log: String },
+    #[error("ComfyUI (process {pid}) did not end after the interrupt")]
+    #[diagnostic(code(comfy_triage::bisect::run_end), help("end it yourself, then `bisect run` again; it was left alone. Its output is in `{log}`"))]
+    RunEnd { pid: u32, log: String },
+    #[error("three rounds in a row did not count")]
+    #[diagnostic(code(comfy_triage::bisect::run_void), help("`bisect log` tells why; the last output is in `{log}`"))]
+    RunVoid { log: String },
+}

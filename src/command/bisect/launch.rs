@@ -1,0 +1,157 @@
+//! The command line of a round, for the way of starting that the first log showed, and the commands for folders
+//! where the flag is missing. Commands are only written: nothing is ever renamed here.
+
+use crate::answer::bisection::Pack;
+use crate::diagnosis::Words;
+use crate::report::Item;
+
+use super::state::State;
+
+const ALL_OFF: &str = "--disable-all-custom-nodes";
+const BUT: &str = "--whitelist-custom-nodes";
+const PLACE: &str = "{flags}";
+
+/// Arguments that start ComfyUI with these packs on, one by one.
+pub(super) fn arguments(state: &State, on: &[String]) -> Vec<String> {
+    if on.len() == state.install.packs.len() {
+        return Vec::new();
+    }
+    let mut arguments = vec![ALL_OFF.to_owned()];
+    if !on.is_empty() {
+        arguments.push(BUT.to_owned());
+        arguments.extend(on.iter().cloned());
+    }
+    arguments
+}
+
+/// How to start ComfyUI with these packs on, as items of a report.
+pub(super) fn items(state: &State, on: &[String], words: &Words<'_>) -> Vec<Item> {
+    if !state.install.whitelist && !on.is_empty() {
+        return vec![listed(words.say("bisect-rename", &[]), &renames(state, on))];
+    }
+    let launch = &state.install.launch;
+    let flags: Vec<String> = arguments(state, on).iter().map(|word| quoted(word, launch.windows)).collect();
+    let flags = flags.join(" ");
+    let mut items = Vec::new();
+    match &launch.template {
+        Some(template) => items.push(Item { command: Some(filled(template, &flags)), ..Item::default() }),
+        None if flags.is_empty() => items.push(Item::text(words.say("bisect-no-flags", &[]))),
+        None => {
+            let how = words.packs.prose_text("launcher", &launch.id, "add", words.zh).unwrap_or_default();
+            let how = how.replace(PLACE, &words.say("bisect-these-flags", &[]));
+            items.push(Item { text: how, command: Some(flags), quotes: Vec::new() });
+        }
+    }
+    if launch.container {
+        items.push(Item::text(words.say("bisect-add-docker", &[])));
+    }
+    if let Some(path) = &launch.settings {
+        items.push(Item::text(words.say("bisect-add-desktop", &[("path", path)])));
+    }
+    items
+}
+
+/// A text with commands beneath it, as one line that both kinds of shell take.
+pub(super) fn listed(text: String, commands: &[String]) -> Item {
+    let command = (!commands.is_empty()).then(|| commands.join(" && "));
+    Item { text, command, quotes: Vec::new() }
+}
+
+/// Commands that bring all folders back to their names; none when none was renamed.
+pub(super) fn renames_back(state: &State) -> Vec<String> {
+    let all: Vec<String> = state.install.packs.iter().map(|pack| pack.dir.clone()).collect();
+    if state.install.whitelist { Vec::new() } else { renames(state, &all) }
+}
+
+/// From the folders of the last round that needed renaming to these.
+fn renames(state: &State, on: &[String]) -> Vec<String> {
+    let before = state.rounds.iter().rev().find(|round| !round.on.is_empty());
+    let was_on = |pack: &Pack| before.is_none_or(|round| round.asked().contains(&pack.dir));
+    let windows = state.install.launch.windows;
+    let packs = state.install.packs.iter().filter(|pack| !pack.path.is_empty());
+    packs
+        .filter_map(|pack| match (was_on(pack), on.contains(&pack.dir)) {
+            (true, false) => Some(rename(&pack.path, true, windows)),
+            (false, true) => Some(rename(&pack.path, false, windows)),
+            _ => None,
+        })
+        .collect()
+}
+
+fn rename(path: &str, off: bool, windows: bool) -> String {
+    let disabled = format!("{path}.disabled");
+    let (from, to) = if off { (path, disabled.as_str()) } else { (disabled.as_str(), path) };
+    if windows {
+        let name = to.rsplit(['/', '\\']).next().unwrap_or(to);
+        return format!("ren {} {}", quoted_always(from), quoted_always(name));
+    }
+    format!("mv {} {}", quoted(from, false), quoted(to, false))
+}
+
+fn quoted_always(text: &str) -> String {
+    format!("\"{text}\"")
+}
+
+fn filled(template: &str, flags: &str) -> String {
+    template.replace(PLACE, flags).trim_end().to_owned()
+}
+
+/// A word as a shell takes it for one word and nothing else. Names come from a log, and a log is not trusted.
+pub(super) fn quoted(word: &str, windows: bool) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | '@' | '+' | ',' | '=' | ':');
+    if !word.is_empty() && word.chars().all(|letter| plain(letter) || (windows && letter == '\\')) {
+        return word.to_owned();
+    }
+    // A quote cannot be in a name on Windows; one in a log was put there by somebody.
+    if windows { format!("\"{}\"", word.replace(['"', '%'], "?")) } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(any(unix, test))]
+/// The words of a template, for starting it without a shell: blanks part words, quotes hold them together.
+pub(super) fn words_of(template: &str, arguments: &[String]) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for letter in template.chars() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None, letter) if letter.is_whitespace() => words.extend(word.take()),
+            (_, letter) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    let mut all = Vec::new();
+    for word in words {
+        if word == PLACE { all.extend(arguments.iter().cloned()) } else { all.push(word) }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_one_word_whatever_is_in_it() {
+        assert_eq!(quoted("ComfyUI-Gloamwatch", false), "ComfyUI-Gloamwatch");
+        assert_eq!(quoted("a b; rm -rf ~", false), "'a b; rm -rf ~'");
+        assert_eq!(quoted("it's", false), "'it'\\''s'");
+        assert_eq!(quoted("a \"&calc", true), "\"a ?&calc\"");
+    }
+
+    #[test]
+    fn a_template_becomes_words_without_a_shell() {
+        let arguments = ["--a".to_owned(), "b c".to_owned()];
+        assert_eq!(words_of("'my python' main.py  {flags} --x \"\"", &arguments), ["my python", "main.py", "--a", "b c", "--x", ""]);
+    }
+
+    #[test]
+    fn folders_are_renamed_by_the_shell_they_are_for() {
+        assert_eq!(rename("/opt/custom_nodes/A b", true, false), "mv '/opt/custom_nodes/A b' '/opt/custom_nodes/A b.disabled'");
+        assert_eq!(rename("C:\\c\\A", false, true), "ren \"C:\\c\\A.disabled\" \"A\"");
+    }
+}

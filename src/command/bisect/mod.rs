@@ -1,0 +1,119 @@
+//! `bisect`: finds the guilty node pack by halving, with the user or a script running the rounds.
+//!
+//! The search itself is in `crate::bisect`, what a log shows in `answer::bisection`; here are the session on the
+//! disk, the words on the console and, for `bisect run`, the processes.
+
+mod fault;
+mod launch;
+#[cfg(unix)]
+mod process;
+mod rounds;
+mod run;
+mod show;
+mod start;
+mod state;
+mod step;
+mod store;
+
+use std::io;
+
+use self::fault::BisectError;
+use self::show::Show;
+use self::state::{Mark, State};
+use self::store::Store;
+use super::{Console, Ended, Exit};
+use crate::cli::{BisectArgs, BisectCommand};
+use crate::diagnosis::Words;
+use crate::report::{Block, Palette, View, blocks};
+use crate::rule::Packs;
+
+/// What all commands of a session use.
+struct Desk<'a> {
+    store: Store,
+    packs: &'a Packs,
+    zh: bool,
+    /// How the session is named on the command line.
+    option: String,
+}
+
+/// How a command of a session ended: an error of writing, or a call that cannot be answered.
+type Did = io::Result<Result<(), BisectError>>;
+
+/// Runs the command.
+pub(super) fn run(args: &BisectArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let packs = super::packs(&crate::cli::PackArgs { folders: args.rules.clone() }, console)?;
+    let zh = super::chinese(&crate::cli::LanguageArgs { lang: args.lang }, console);
+    let did = match Store::of(&args.name, args.state.as_deref()) {
+        Ok(store) => Desk { store, packs: &packs, zh, option: option(args) }.run(&args.command, console)?,
+        Err(error) => Err(error),
+    };
+    match did {
+        Ok(()) => Ok(Ok(Exit::Done)),
+        Err(error) => {
+            console.out.flush()?;
+            console.fault(&error)?;
+            Ok(Ok(Exit::Refused))
+        }
+    }
+}
+
+/// The option that names the session, for commands that are shown.
+fn option(args: &BisectArgs) -> String {
+    match &args.state {
+        Some(file) => format!(" --state {}", launch::quoted(&file.display().to_string(), cfg!(windows))),
+        None if args.name == "default" => String::new(),
+        None => format!(" --name {}", args.name),
+    }
+}
+
+impl Desk<'_> {
+    fn run(&self, command: &BisectCommand, console: &mut Console<'_>) -> Did {
+        match command {
+            BisectCommand::Start(args) => start::start(self, args, console),
+            BisectCommand::Step(args) => step::step(self, args, console),
+            BisectCommand::Good => rounds::by_hand(self, Mark::Good, console),
+            BisectCommand::Bad => rounds::by_hand(self, Mark::Bad, console),
+            BisectCommand::Skip => rounds::by_hand(self, Mark::Skip, console),
+            BisectCommand::Status => self.status(console),
+            BisectCommand::Undo => rounds::undo(self, console),
+            BisectCommand::Log => self.log(console),
+            BisectCommand::Reset => rounds::reset(self, console),
+            BisectCommand::Run(args) => run::run(self, args, console),
+        }
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words { packs: self.packs, zh: self.zh }
+    }
+
+    fn show<'s>(&'s self, state: &'s State) -> Show<'s> {
+        Show { state, words: self.words(), option: &self.option }
+    }
+
+    fn status(&self, console: &mut Console<'_>) -> Did {
+        match self.store.load() {
+            Ok(state) => {
+                let show = self.show(&state);
+                let mut told = show.rounds();
+                told.extend(show.stand());
+                write(&told, console).map(Ok)
+            }
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    fn log(&self, console: &mut Console<'_>) -> Did {
+        match self.store.load() {
+            Ok(state) => write(&self.show(&state).log(), console).map(Ok),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+}
+
+/// Lays out blocks and writes them.
+fn write(told: &[Block], console: &mut Console<'_>) -> io::Result<()> {
+    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
+    let mut text = String::new();
+    blocks(&mut text, told, &view);
+    console.out.write_all(text.trim_start_matches('\n').as_bytes())
+}

@@ -1,0 +1,171 @@
+//! `bisect run -- CMD`: rounds without a person. Starts ComfyUI as the round asks, runs the user's script against
+//! it, ends it, reads its log, and so on to the answer.
+
+use super::{Console, Desk, Did};
+use crate::cli::RunArgs;
+
+/// Runs the command.
+#[cfg(not(unix))]
+pub(super) fn run(_: &Desk<'_>, _: &RunArgs, _: &mut Console<'_>) -> Did {
+    Ok(Err(super::fault::BisectError::RunSystem))
+}
+
+/// Runs the command.
+#[cfg(unix)]
+pub(super) fn run(desk: &Desk<'_>, args: &RunArgs, console: &mut Console<'_>) -> Did {
+    match unix::Runner::new(desk, args) {
+        Ok(runner) => runner.rounds(console),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+    use std::time::Duration;
+
+    use crate::answer::bisection::Symptom;
+    use crate::answer::read_log;
+    use crate::bisect::{Next, UnitSet};
+    use crate::cli::RunArgs;
+    use crate::command::bisect::fault::BisectError;
+    use crate::command::bisect::process::Server;
+    use crate::command::bisect::rounds::{change_locked, show_last};
+    use crate::command::bisect::state::{Mark, State};
+    use crate::command::bisect::step::{as_asked, read};
+    use crate::command::bisect::store::Lock;
+    use crate::command::bisect::{Desk, Did, launch};
+    use crate::command::Console;
+    use crate::input::{ReadOptions, Source};
+
+    /// Rounds in a row that may fail to count.
+    const VOID_LIMIT: usize = 3;
+
+    /// All that a call of `bisect run` needs.
+    pub(super) struct Runner<'a> {
+        desk: &'a Desk<'a>,
+        args: &'a RunArgs,
+        template: String,
+        logs: PathBuf,
+        lock: Lock,
+    }
+
+    impl<'a> Runner<'a> {
+        pub(super) fn new(desk: &'a Desk<'a>, args: &'a RunArgs) -> Result<Self, BisectError> {
+            let lock = desk.store.lock()?;
+            let state = desk.store.load()?;
+            if matches!(state.symptom(), Symptom::Manual | Symptom::Growth) {
+                return Err(BisectError::RunManual);
+            }
+            if !state.install.whitelist {
+                return Err(BisectError::RunRename);
+            }
+            let template = args.start.clone().or(state.install.launch.template.clone().filter(|_| !state.install.launch.container));
+            let template = template.filter(|template| template.contains("{flags}")).ok_or(BisectError::RunStart)?;
+            let logs = desk.store.beside("rounds");
+            std::fs::create_dir_all(&logs).map_err(|source| BisectError::Write { path: logs.display().to_string(), source })?;
+            Ok(Self { desk, args, template, logs, lock })
+        }
+
+        /// Rounds until the answer is there, or something is in the way.
+        pub(super) fn rounds(&self, console: &mut Console<'_>) -> Did {
+            for _ in 0..self.args.rounds {
+                let state = match self.desk.store.load() {
+                    Ok(state) => state,
+                    Err(error) => return Ok(Err(error)),
+                };
+                let Next::Run { on, .. } = state.next() else { break };
+                let number = state.rounds.len() + 1;
+                let values = [("n", &*number.to_string()), ("on", &*on.len().to_string())];
+                writeln!(console.out, "{}", self.desk.words().say("bisect-running", &values))?;
+                console.out.flush()?;
+                let log = self.logs.join(format!("round-{number:03}.log"));
+                let state = match self.one(&state, &on, &log) {
+                    Ok(state) => state,
+                    Err(error) => return Ok(Err(error)),
+                };
+                if state.rounds.iter().rev().take_while(|round| round.seen == Mark::Void).count() >= VOID_LIMIT {
+                    return Ok(Err(BisectError::RunVoid { log: log.display().to_string() }));
+                }
+                if let Some(last) = state.rounds.last() {
+                    super::super::write(&[self.desk.show(&state).one(number, last)], console)?;
+                    console.out.flush()?;
+                }
+            }
+            match self.desk.store.load() {
+                Ok(state) => show_last(self.desk, &state, console).map(Ok),
+                Err(error) => Ok(Err(error)),
+            }
+        }
+
+        /// One round from its start to its entry.
+        fn one(&self, state: &State, on: &UnitSet, log: &Path) -> Result<State, BisectError> {
+            let words = launch::words_of(&self.template, &launch::arguments(state, &state.names(on)));
+            let shown = log.display().to_string();
+            let spawn = |command: &str, source| BisectError::RunSpawn { command: command.to_owned(), source };
+            let program = words.first().cloned().unwrap_or_default();
+            let mut server = Server::start(&words, log).map_err(|source| spawn(&program, source))?;
+            let up = server.wait_ready(Duration::from_secs(self.args.ready), || self.is_ready(log)).map_err(|source| spawn(&program, source))?;
+            if !up {
+                let why = match server.ended() {
+                    Ok(Some(status)) => format!("it ended with {status}"),
+                    _ => format!("it was not ready after {} s", self.args.ready),
+                };
+                self.end(&mut server, &shown)?;
+                return Err(BisectError::RunReady { why, log: shown });
+            }
+            let script = self.script(state, log);
+            // Whatever became of the script, ComfyUI is ended first.
+            self.end(&mut server, &shown)?;
+            let status = script.map_err(|source| spawn(&self.script_name(), source))?;
+            let judged = read(self.desk, log, None)?;
+            change_locked(self.desk, &self.lock, |state| {
+                let mut record = as_asked(self.desk, state, &judged)?;
+                if !status.success() && record.seen == Mark::Good {
+                    record.seen = Mark::Void;
+                    record.reason = self.desk.words().say("bisect-script-failed", &[("status", &status.to_string())]);
+                }
+                state.rounds.push(record);
+                Ok(())
+            })
+        }
+
+        fn script(&self, state: &State, log: &Path) -> std::io::Result<std::process::ExitStatus> {
+            let (program, arguments) = self.args.script.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+            Command::new(program)
+                .args(arguments)
+                .env("COMFY_TRIAGE_PROMPTS", state.prompts.to_string())
+                .env("COMFY_TRIAGE_ROUND", (state.rounds.len() + 1).to_string())
+                .env("COMFY_TRIAGE_LOG", log)
+                .env("COMFY_TRIAGE_URL", self.url(log).unwrap_or_default())
+                .stdout(std::io::stderr())
+                .status()
+        }
+
+        fn script_name(&self) -> String {
+            self.args.script.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        }
+
+        fn end(&self, server: &mut Server, log: &str) -> Result<(), BisectError> {
+            let ended = server.end(Duration::from_secs(self.args.end));
+            if matches!(ended, Ok(true)) { Ok(()) } else { Err(BisectError::RunEnd { pid: server.id(), log: log.to_owned() }) }
+        }
+
+        fn is_ready(&self, log: &Path) -> bool {
+            self.ready_line(log).is_some()
+        }
+
+        fn ready_line(&self, log: &Path) -> Option<String> {
+            let read = read_log(Source::open(log).ok()?, self.desk.packs, &ReadOptions::default()).ok()?;
+            read.timeline.sessions.last()?.server_ready.as_ref().map(|ready| ready.text.clone())
+        }
+
+        /// Address of the server, as its own line tells it.
+        fn url(&self, log: &Path) -> Option<String> {
+            let line = self.ready_line(log)?;
+            let hit = self.desk.packs.matcher().find(line.as_bytes())?;
+            hit.captures.get("url").map(|url| String::from_utf8_lossy(url.text).into_owned())
+        }
+    }
+}

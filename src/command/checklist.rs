@@ -1,0 +1,75 @@
+//! `checklist`: logs are cleaned, read and answered; what is missing for an issue is told, and a draft written.
+
+use std::io;
+
+use super::cleaning::{learn_all, tell};
+use super::inputs::inputs;
+use super::memory_limit::memory_limit_mib;
+use super::{Console, Ended, Exit};
+use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
+use crate::cli::{ChecklistArgs, ViewFormat, Whom};
+use crate::diagnosis::Words;
+use crate::error::UsageError;
+use crate::input::ReadOptions;
+use crate::report::{Labels, Palette, View, checklist_json, checklist_markdown, checklist_text};
+
+/// Runs the command. What is private is always taken out: a draft is there to be posted.
+pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let memory_limit_mib = match args.memory_limit.as_deref().map(memory_limit_mib).transpose() {
+        Ok(limit) => limit,
+        Err(error) => return Ok(Err(error)),
+    };
+    let inputs = match inputs(&args.logs, console.around.stdin_is_terminal) {
+        Ok(inputs) => inputs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut packs = super::packs(&args.packs, console)?;
+    let zh = super::chinese(&args.language, console);
+    let question = Question { zh, asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(), memory_limit_mib, ..Question::default() };
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, console)?;
+    packs.tell_places(|place| redactor.line(place));
+    let mut exit = if all { Exit::Done } else { Exit::Refused };
+    let mut read: Vec<(String, Read)> = Vec::new();
+    let mut kept = Vec::new();
+    for log in &logs {
+        let name = redactor.line(&log.name);
+        match read_clean(&|| log.open(), &packs, &ReadOptions::default(), &mut redactor) {
+            Ok(story) => {
+                read.push((name, story));
+                kept.push(log);
+            }
+            Err(error) => {
+                console.fault(&error)?;
+                exit = Exit::Refused;
+            }
+        }
+    }
+    let reports: Vec<_> = read.iter().map(|(name, story)| answer(name, story, &packs, &question)).collect();
+    let runs: Vec<Run<'_>> =
+        read.iter().zip(&reports).map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None }).collect();
+    let words = Words { packs: &packs, zh };
+    let whom = args.whom.map(|whom| match whom {
+        Whom::Core => "core",
+        Whom::Node => "node",
+        Whom::Forum => "forum",
+    });
+    // Twice: which log is the main one is only known from the first.
+    let main = checklist(&runs, Vec::new(), whom, &words).and_then(|first| first.logs.iter().position(|log| log.role == "main"));
+    let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
+        Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let Some(told) = checklist(&runs, lines, whom, &words) else {
+        return Ok(if exit == Exit::Refused { Ok(exit) } else { Err(Box::new(UsageError::NoLog)) });
+    };
+    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
+    let text = match args.format {
+        ViewFormat::Text => checklist_text(&told, &packs, &view, whom.is_some()),
+        ViewFormat::Markdown => checklist_markdown(&told, &packs, whom.is_some()),
+        ViewFormat::Json => checklist_json(&told, &packs)?,
+    };
+    console.out.write_all(text.as_bytes())?;
+    console.out.flush()?;
+    tell(&redactor, &Labels::new(&packs, zh), console)?;
+    Ok(Ok(exit))
+}

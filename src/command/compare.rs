@@ -1,0 +1,101 @@
+//! `compare`: two or more logs are read and answered, and the answers held against each other.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::cleaning::{Log, learn_all, tell};
+use super::inputs::inputs;
+use super::memory_limit::memory_limit_mib;
+use super::{Console, Ended, Exit};
+use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
+use crate::cli::{CompareArgs, ViewFormat};
+use crate::diagnosis::Words;
+use crate::input::ReadOptions;
+use crate::report::{Labels, Palette, View, comparison_json, comparison_markdown, comparison_text};
+use crate::samples::{Samples, SamplesError, read_samples};
+
+/// Runs the command.
+pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let memory_limit_mib = match args.memory_limit.as_deref().map(memory_limit_mib).transpose() {
+        Ok(limit) => limit,
+        Err(error) => return Ok(Err(error)),
+    };
+    let inputs = match inputs(&args.logs, console.around.stdin_is_terminal) {
+        Ok(inputs) => inputs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut samples = Vec::new();
+    for path in [&args.samples_a, &args.samples_b] {
+        match path.as_ref().map(samples_of).transpose() {
+            Ok(read) => samples.push(read),
+            Err(error) => {
+                console.fault(&error)?;
+                return Ok(Ok(Exit::Refused));
+            }
+        }
+    }
+    let mut packs = super::packs(&args.packs, console)?;
+    let zh = super::chinese(&args.language, console);
+    let mut redactor = None;
+    let mut logs: Vec<Log> = Vec::new();
+    if args.redact {
+        let (kept, mut found, _) = learn_all(&inputs, &packs, console)?;
+        packs.tell_places(|place| found.line(place));
+        logs = kept;
+        redactor = Some(found);
+    } else {
+        for input in &inputs {
+            match Log::of(input) {
+                Ok(log) => logs.push(log),
+                Err(error) => console.fault(&error)?,
+            }
+        }
+    }
+    let mut read: Vec<(String, Read, Option<Samples>)> = Vec::new();
+    for (number, log) in logs.iter().enumerate() {
+        let told = match &mut redactor {
+            Some(redactor) => read_clean(&|| log.open(), &packs, &ReadOptions::default(), redactor),
+            None => log.open().and_then(|source| read_log(source, &packs, &ReadOptions::default())),
+        };
+        let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
+        match told {
+            Ok(story) => read.push((name, story, samples.get_mut(number).and_then(Option::take))),
+            Err(error) => console.fault(&error)?,
+        }
+    }
+    // With a log missing, the others would be taken for a comparison that nobody asked for.
+    if read.len() < inputs.len() {
+        return Ok(Ok(Exit::Refused));
+    }
+    let reports: Vec<_> = read
+        .iter()
+        .map(|(name, story, samples)| {
+            let question = Question { zh, memory_limit_mib, samples: samples.clone(), ..Question::default() };
+            answer(name, story, &packs, &question)
+        })
+        .collect();
+    let runs: Vec<Run<'_>> = read
+        .iter()
+        .zip(&reports)
+        .map(|((name, story, samples), report)| Run { name: name.clone(), read: story, report, samples: samples.as_ref() })
+        .collect();
+    let comparison = compare(&runs, &Words { packs: &packs, zh }, args.force);
+    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
+    let text = match args.format {
+        ViewFormat::Text => comparison_text(&comparison, &packs, &view),
+        ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
+        ViewFormat::Json => comparison_json(&comparison, &packs)?,
+    };
+    console.out.write_all(text.as_bytes())?;
+    if let Some(redactor) = &redactor {
+        console.out.flush()?;
+        tell(redactor, &Labels::new(&packs, zh), console)?;
+    }
+    Ok(Ok(Exit::Done))
+}
+
+fn samples_of(path: &PathBuf) -> Result<Samples, SamplesError> {
+    let name = path.display().to_string();
+    let file = std::fs::File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
+    read_samples(&name, file)
+}

@@ -1,0 +1,52 @@
+//! What the user asked about, when the verdict is about something else: said in a line, with what speaks against it.
+
+use super::draft::told;
+use super::finding::{Basis, Figure, Finding};
+use super::view::View;
+use super::words::Words;
+use crate::timeline::EndingKind;
+
+/// Verdicts that answer a worry by themselves.
+fn answers(word: &str, id: &str) -> bool {
+    match word {
+        "leak" => matches!(id, "leak-confirmed" | "leak-suspected" | "cycle-collected"),
+        "oom" => matches!(id, "gpu-oom" | "host-oom" | "container-limit"),
+        "killed" => matches!(id, "host-oom" | "container-limit"),
+        "slow" => matches!(id, "reload-each-prompt" | "user-residency"),
+        _ => matches!(id, "caching-by-design" | "pinning-by-design" | "user-residency" | "leak-confirmed" | "leak-suspected"),
+    }
+}
+
+/// A line for each worry that `chosen` does not answer.
+pub fn notes(view: &View<'_>, words: &Words<'_>, chosen: &Finding, asked: &[String]) -> Vec<Figure> {
+    asked
+        .iter()
+        .filter(|word| !answers(word, &chosen.id))
+        .filter_map(|word| note(view, words, word))
+        .map(|text| told("asked", text, Basis::Measured, Vec::new()))
+        .collect()
+}
+
+fn note(view: &View<'_>, words: &Words<'_>, word: &str) -> Option<String> {
+    let session = view.session;
+    let prompts = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
+    match word {
+        "leak" if session.leaks.is_empty() => Some(words.say("asked-leak", &[("prompts", &prompts)])),
+        "oom" if session.ooms.is_empty() && session.host_ooms.is_empty() => Some(words.say("asked-oom", &[])),
+        "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => Some(words.say("asked-killed", &[])),
+        "slow" => slow(view, words),
+        _ => None,
+    }
+}
+
+/// How long the first and the last prompts took.
+fn slow(view: &View<'_>, words: &Words<'_>) -> Option<String> {
+    let seconds: Vec<f64> = view.session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
+    let (first, last) = (seconds.first()?, seconds.last()?);
+    if seconds.len() < 2 {
+        return Some(words.say("asked-slow-one", &[]));
+    }
+    let values = [("first", crate::text::number(*first, 1)), ("last", crate::text::number(*last, 1))];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Some(words.say("asked-slow", &values))
+}
