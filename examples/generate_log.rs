@@ -25,26 +25,36 @@ fn main() -> io::Result<()> {
     let kind = args.next().unwrap_or_default();
     let size = args.next().as_deref().and_then(size);
     let seed = args.next().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let (kind, dress) = kind.split_once('-').unwrap_or((&kind, ""));
-    let (Some(fill), Some(dress), Some(size)) = (filler(kind), Dress::named(dress), size) else {
-        return Err(io::Error::other("usage: generate_log bars|few|dense|names[-stamped|-ansi|-utf16] SIZE [SEED]"));
-    };
-    let mut out = Dressed { dress, out: BufWriter::with_capacity(1 << 20, io::stdout().lock()), plain: Vec::new() };
+    let Some(size) = size else { return Err(usage()) };
+    let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
+    write_log(&kind, size, seed, &mut out)?;
+    out.flush()
+}
+
+fn usage() -> io::Error {
+    io::Error::other("usage: generate_log bars|few|dense|names[-stamped|-ansi|-utf16] SIZE [SEED]")
+}
+
+/// Writes the log.
+pub fn write_log(kind: &str, size: u64, seed: u64, out: &mut impl Write) -> io::Result<()> {
+    let (kind, dress) = kind.split_once('-').unwrap_or((kind, ""));
+    let (Some(fill), Some(dress)) = (filler(kind), Dress::named(dress)) else { return Err(usage()) };
     if dress == Dress::Utf16 {
-        out.out.write_all(b"\xff\xfe")?;
+        out.write_all(b"\xff\xfe")?;
     }
     let mut random = Random(seed);
+    let mut text = Vec::new();
     let mut written = 0;
-    let mut round = 0;
-    while written < size {
-        let mut text = std::mem::take(&mut out.plain);
+    for round in 0.. {
+        if written >= size {
+            break;
+        }
+        text.clear();
         fill(&mut random, round, &mut text);
         written += text.len() as u64;
-        out.plain = text;
-        out.flush()?;
-        round += 1;
+        dress.write(&text, out)?;
     }
-    out.out.flush()
+    Ok(())
 }
 
 fn size(text: &str) -> Option<u64> {
@@ -256,44 +266,33 @@ impl Dress {
             _ => return None,
         })
     }
-}
 
-struct Dressed<W> {
-    dress: Dress,
-    out: W,
-    plain: Vec<u8>,
-}
-
-impl<W: Write> Dressed<W> {
-    fn flush(&mut self) -> io::Result<()> {
-        match self.dress {
-            Dress::Plain => self.out.write_all(&self.plain)?,
-            Dress::Stamped => self.each_line(b"[2026-07-09 19:23:55.091] [INFO] ", b"")?,
-            Dress::Ansi => self.each_line(b"\x1b[32m[INFO]\x1b[0m ", b"\x1b[0m")?,
-            Dress::Utf16 => {
-                let text = String::from_utf8_lossy(&self.plain);
-                let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-                self.out.write_all(&wide)?;
+    fn write(self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Plain => out.write_all(text),
+            Self::Stamped => each_line(text, b"[2026-07-09 19:23:55.091] [INFO] ", b"", out),
+            Self::Ansi => each_line(text, b"\x1b[32m[INFO]\x1b[0m ", b"\x1b[0m", out),
+            Self::Utf16 => {
+                let wide: Vec<u8> = String::from_utf8_lossy(text).encode_utf16().flat_map(u16::to_le_bytes).collect();
+                out.write_all(&wide)
             }
         }
-        self.plain.clear();
-        Ok(())
     }
+}
 
-    /// Bars are written to the terminal as they are, past the logger.
-    fn each_line(&mut self, before: &[u8], after: &[u8]) -> io::Result<()> {
-        for line in self.plain.split_inclusive(|byte| *byte == b'\n') {
-            let logged = line.first().is_some_and(|byte| *byte != b'\r');
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            if logged {
-                self.out.write_all(before)?;
-            }
-            self.out.write_all(text)?;
-            if logged {
-                self.out.write_all(after)?;
-            }
-            self.out.write_all(b"\n")?;
+/// Bars are written to the terminal as they are, past the logger.
+fn each_line(text: &[u8], before: &[u8], after: &[u8], out: &mut impl Write) -> io::Result<()> {
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let logged = line.first().is_some_and(|byte| *byte != b'\r');
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if logged {
+            out.write_all(before)?;
         }
-        Ok(())
+        out.write_all(line)?;
+        if logged {
+            out.write_all(after)?;
+        }
+        out.write_all(b"\n")?;
     }
+    Ok(())
 }

@@ -51,6 +51,10 @@ pub enum Command {
     Rules(RulesCommand),
     /// Find the guilty node pack by halving
     Bisect(BisectArgs),
+    /// Follow a growing log or a pipe, and say what changes
+    Watch(WatchArgs),
+    /// Start ComfyUI, sample its memory beside it, and answer when it ends
+    Run(LaunchArgs),
     /// Say what this machine really grants, and what ComfyUI would make of it
     Probe(ProbeArgs),
     /// Print the JSON Schema of --format json

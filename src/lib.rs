@@ -8,6 +8,7 @@ pub mod diagnosis;
 pub mod error;
 pub mod event;
 pub mod input;
+pub mod live;
 pub mod probe;
 pub mod redact;
 pub mod report;

@@ -9,7 +9,8 @@ use comfy_triage::rule::{Packs, Since, Version};
 
 fn reports(packs: &Packs) -> Vec<(String, Report)> {
     let root = format!("{}/fixtures/case", env!("CARGO_MANIFEST_DIR"));
-    let mut names: Vec<_> = std::fs::read_dir(&root).expect("fixtures").map(|entry| entry.expect("entry").path()).collect();
+    let mut names: Vec<_> =
+        std::fs::read_dir(&root).expect("fixtures").map(|entry| entry.expect("entry").path()).collect();
     names.sort();
     let mut reports = Vec::new();
     for folder in names {
@@ -33,7 +34,9 @@ fn used(report: &Report) -> BTreeSet<String> {
 }
 
 fn dynamic(report: &Report) -> bool {
-    report.sessions.iter().any(|session| session.facts.get("dynamic_vram").is_some_and(|fact| fact.value == serde_json::Value::Bool(true)))
+    report.sessions.iter().any(|session| {
+        session.facts.get("dynamic_vram").is_some_and(|fact| fact.value == serde_json::Value::Bool(true))
+    })
 }
 
 #[test]
@@ -45,7 +48,11 @@ fn suggested_flags_exist_work_and_are_new() {
         for step in &report.next_steps {
             for flag in &step.flags {
                 let flag = flag.split(' ').next().unwrap_or(flag);
-                let def = packs.flags.iter().find(|def| def.name == flag).unwrap_or_else(|| panic!("{name}: {flag} is unknown"));
+                let def = packs
+                    .flags
+                    .iter()
+                    .find(|def| def.name == flag)
+                    .unwrap_or_else(|| panic!("{name}: {flag} is unknown"));
                 assert!(!used.contains(flag), "{name}: {flag} is in use already");
                 if let Some(version) = version {
                     if let Since::At(since) = def.since {
@@ -65,7 +72,10 @@ fn a_peak_of_working_memory_is_not_met_with_offloading() {
     let packs = Packs::built_in();
     let mut peaks = 0;
     for (name, report) in reports(&packs) {
-        let peak = report.findings.first().is_some_and(|finding| finding.id == "gpu-oom" && finding.about.as_deref() == Some("activations"));
+        let peak = report
+            .findings
+            .first()
+            .is_some_and(|finding| finding.id == "gpu-oom" && finding.about.as_deref() == Some("activations"));
         if !peak {
             continue;
         }
@@ -91,7 +101,11 @@ fn a_leak_is_not_cured_by_hiding_it() {
         }
         leaks += 1;
         for step in &report.next_steps {
-            assert!(!step.text.contains("--cache-none") && !step.text.contains("--disable-smart-memory"), "{name}: {}", step.text);
+            assert!(
+                !step.text.contains("--cache-none") && !step.text.contains("--disable-smart-memory"),
+                "{name}: {}",
+                step.text
+            );
         }
         let warned: String = report.avoid.iter().map(|avoid| avoid.text.as_str()).collect();
         assert!(warned.contains("--cache-none") && warned.contains("--disable-smart-memory"), "{name}: {warned}");

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/` in the order of the sentence. `text`, `error` and `redact` may be used by all.
-const ORDER: [&str; 10] = ["input", "rule", "event", "timeline", "samples", "probe", "diagnosis", "answer", "report", "command"];
+const ORDER: [&str; 11] =
+    ["input", "rule", "event", "timeline", "samples", "probe", "diagnosis", "answer", "live", "report", "command"];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of src") {

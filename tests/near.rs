@@ -6,7 +6,8 @@ use comfy_triage::rule::Packs;
 
 const START: &str = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nPython version: 3.12.3 (main, Aug 14 2025, 17:47:21) [GCC 13.3.0]\nComfyUI version: 0.3.64\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";
 const POTENTIAL: &str = "Potential memory leak detected with model Flux, doing a full garbage collect, for maximum performance avoid circular references in the model code.\n";
-const WARNING: &str = "WARNING, memory leak with model Flux. Please make sure it is not being referenced from somewhere.\n";
+const WARNING: &str =
+    "WARNING, memory leak with model Flux. Please make sure it is not being referenced from somewhere.\n";
 
 fn triage(log: &str) -> Report {
     ask(log, &[], None)
@@ -29,7 +30,9 @@ fn prompts(count: usize, loads: &str) -> String {
 }
 
 fn failed(message: &str, frames: &str, last: &str) -> String {
-    format!("got prompt\n!!! Exception during processing !!! {message}\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 496, in execute\n    output_data = get_output_data()\n{frames}{last}: {message}\n\nPrompt executed in 0.50 seconds\n")
+    format!(
+        "got prompt\n!!! Exception during processing !!! {message}\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 496, in execute\n    output_data = get_output_data()\n{frames}{last}: {message}\n\nPrompt executed in 0.50 seconds\n"
+    )
 }
 
 fn frame(path: &str) -> String {
@@ -46,12 +49,20 @@ fn is(log: &str, verdict: &str) {
 fn is_not(log: &str, verdict: &str) {
     let report = triage(log);
     assert_ne!(report.verdict.primary, verdict, "{}\n{log}", report.verdict.headline);
-    assert!(!report.verdict.secondary.iter().any(|id| id == verdict), "secondary {:?}\n{log}", report.verdict.secondary);
+    assert!(
+        !report.verdict.secondary.iter().any(|id| id == verdict),
+        "secondary {:?}\n{log}",
+        report.verdict.secondary
+    );
 }
 
 #[test]
 fn leak_confirmed() {
-    let leaking = format!("{START}{}{}", good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"), prompts(3, &format!("{POTENTIAL}{WARNING}")));
+    let leaking = format!(
+        "{START}{}{}",
+        good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"),
+        prompts(3, &format!("{POTENTIAL}{WARNING}"))
+    );
     is(&leaking, "leak-confirmed");
     let cycle = leaking.replace(WARNING, "");
     is_not(&cycle, "leak-confirmed");
@@ -61,7 +72,11 @@ fn leak_confirmed() {
 
 #[test]
 fn one_stuck_model_is_one_however_many_lines_repeat_it() {
-    let log = format!("{START}{}{}", good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"), prompts(20, &format!("{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}")));
+    let log = format!(
+        "{START}{}{}",
+        good_prompt("Requested to load Flux\nloaded completely 20000.0 11350.07 True\n"),
+        prompts(20, &format!("{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}"))
+    );
     let report = triage(&log);
     let leak = &report.sessions[0].leaks["Flux"];
     assert_eq!((leak.potential, leak.warning), (40, 40));
@@ -71,7 +86,12 @@ fn one_stuck_model_is_one_however_many_lines_repeat_it() {
 
 #[test]
 fn models_that_were_released_are_told_as_released() {
-    let log = format!("{START}{}{}{}", good_prompt("Requested to load Flux\n"), prompts(2, &format!("{POTENTIAL}{WARNING}")), prompts(5, ""));
+    let log = format!(
+        "{START}{}{}{}",
+        good_prompt("Requested to load Flux\n"),
+        prompts(2, &format!("{POTENTIAL}{WARNING}")),
+        prompts(5, "")
+    );
     let report = triage(&log);
     let leak = &report.sessions[0].leaks["Flux"];
     assert_eq!(leak.held_last, Some(0));
@@ -123,7 +143,8 @@ fn by_design_only_when_asked() {
 
 #[test]
 fn pinning_by_design() {
-    let pinned = START.replace("0.3.64", "0.8.0").replace("Python version", "Enabled pinned memory 62098.0\nPython version");
+    let pinned =
+        START.replace("0.3.64", "0.8.0").replace("Python version", "Enabled pinned memory 62098.0\nPython version");
     let log = format!("{pinned}{}", prompts(3, ""));
     let report = ask(&log, &["ram-high"], None);
     assert_eq!(report.verdict.primary, "pinning-by-design");
@@ -159,11 +180,14 @@ fn gpu_oom() {
 #[test]
 fn the_part_that_decided() {
     let part = |message: &str, loads: &str| {
-        let oom = failed(message, &frame("nodes.py"), "torch.OutOfMemoryError").replace("got prompt\n", &format!("got prompt\n{loads}"));
+        let oom = failed(message, &frame("nodes.py"), "torch.OutOfMemoryError")
+            .replace("got prompt\n", &format!("got prompt\n{loads}"));
         triage(&format!("{START}{oom}")).sessions[0].ooms[0].deciding_part.clone()
     };
     let native = |requested: &str, free: &str, others: &str, allocated: &str, reserved: &str| {
-        format!("CUDA out of memory. Tried to allocate {requested}. GPU 0 has a total capacity of 23.99 GiB of which {free} is free. {others}Of the allocated memory {allocated} is allocated by PyTorch, and {reserved} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.")
+        format!(
+            "CUDA out of memory. Tried to allocate {requested}. GPU 0 has a total capacity of 23.99 GiB of which {free} is free. {others}Of the allocated memory {allocated} is allocated by PyTorch, and {reserved} is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+        )
     };
     assert_eq!(part(&native("66.10 GiB", "10.68 GiB", "", "12.00 GiB", "300.00 MiB"), ""), "activations");
     assert_eq!(part(&native("500.00 MiB", "100.00 MiB", "", "20.00 GiB", "2.00 GiB"), ""), "fragmentation");
@@ -207,7 +231,12 @@ fn reload_each_prompt() {
 
 #[test]
 fn import_failure() {
-    let table = |mark: &str| format!("{START}\nImport times for custom nodes:\n   0.0 seconds{mark}: /opt/ComfyUI/custom_nodes/was-ns\n\n{}", prompts(1, ""));
+    let table = |mark: &str| {
+        format!(
+            "{START}\nImport times for custom nodes:\n   0.0 seconds{mark}: /opt/ComfyUI/custom_nodes/was-ns\n\n{}",
+            prompts(1, "")
+        )
+    };
     is(&table(" (IMPORT FAILED)"), "import-failure");
     is(&table(""), "no-fault");
 }
@@ -216,7 +245,8 @@ fn import_failure() {
 fn other_error() {
     let port = "Traceback (most recent call last):\n  File \"/opt/ComfyUI/main.py\", line 367, in <module>\n    run()\nOSError: [Errno 98] error while attempting to bind on address ('127.0.0.1', 8188): address already in use\n";
     is(&format!("{}{port}", START.replace("To see the GUI go to: http://127.0.0.1:8188\n", "")), "other-error");
-    let quoted = format!("{START}{}[SomePack] note: KeyError: 'x' is harmless here\n{}", prompts(1, ""), prompts(1, ""));
+    let quoted =
+        format!("{START}{}[SomePack] note: KeyError: 'x' is harmless here\n{}", prompts(1, ""), prompts(1, ""));
     is(&quoted, "no-fault");
 }
 
@@ -233,7 +263,8 @@ fn a_restart_begins_a_new_session_and_a_repeated_block_does_not() {
     let report = triage(&twice);
     assert_eq!(report.sessions.len(), 2);
     assert_eq!((report.sessions[0].prompts.executed, report.sessions[1].prompts.executed), (2, 1));
-    let block = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\n";
+    let block =
+        "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\n";
     let repeated = triage(&format!("{START}{}{block}{}", prompts(1, ""), prompts(1, "")));
     assert_eq!(repeated.sessions.len(), 1);
     assert_eq!(repeated.sessions[0].counts.total_vram_lines, 2);

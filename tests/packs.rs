@@ -1,4 +1,5 @@
 //! Packs of the user's own: they add, they replace and say so, and hostile ones do no harm.
+#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};

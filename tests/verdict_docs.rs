@@ -4,7 +4,8 @@ use comfy_triage::rule::Packs;
 
 #[test]
 fn every_verdict_and_row_of_precedence_stands_in_the_page() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/verdicts.md")).expect("the page is there");
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/verdicts.md")).expect("the page is there");
     let packs = Packs::built_in();
     assert_eq!(packs.verdicts.len(), 16);
     for verdict in &packs.verdicts {
@@ -18,7 +19,8 @@ fn every_verdict_and_row_of_precedence_stands_in_the_page() {
     }
     for row in &packs.precedence {
         let verdicts: Vec<String> = row.verdicts.iter().map(|id| format!("`{id}`")).collect();
-        let line = page.lines().find(|line| line.starts_with(&format!("| {} |", row.rank))).expect("the rank has a row");
+        let line =
+            page.lines().find(|line| line.starts_with(&format!("| {} |", row.rank))).expect("the rank has a row");
         assert!(line.contains(&verdicts.join(", ")), "rank {}: {line}", row.rank);
         for id in &row.verdicts {
             assert!(packs.verdicts.iter().any(|verdict| verdict.id == *id), "{id} is a verdict");

@@ -30,9 +30,19 @@ fn no_version_makes_a_bug_of_a_healthy_log() {
                 let report = answer(name, &read, &packs, &Question { asked, ..Question::default() });
                 let verdict = &report.verdict;
                 assert_ne!(verdict.primary, "version-bug", "{name} as {}: {}", release.version, verdict.headline);
-                assert!(!verdict.secondary.iter().any(|id| id == "version-bug"), "{name} as {}: {:?}", release.version, verdict.secondary);
+                assert!(
+                    !verdict.secondary.iter().any(|id| id == "version-bug"),
+                    "{name} as {}: {:?}",
+                    release.version,
+                    verdict.secondary
+                );
                 let faultless = ["no-fault", "caching-by-design", "pinning-by-design", "user-residency"];
-                assert!(faultless.contains(&verdict.primary.as_str()), "{name} as {}: {}", release.version, verdict.primary);
+                assert!(
+                    faultless.contains(&verdict.primary.as_str()),
+                    "{name} as {}: {}",
+                    release.version,
+                    verdict.primary
+                );
             }
         }
     }

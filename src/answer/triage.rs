@@ -53,7 +53,11 @@ pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<
 /// The report on a log that was read.
 pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Report {
     let words = Words { packs, zh: question.zh };
-    let asked = diagnosis::Question { asked: question.asked.clone(), memory_limit_mib: question.memory_limit_mib, samples: question.samples.clone() };
+    let asked = diagnosis::Question {
+        asked: question.asked.clone(),
+        memory_limit_mib: question.memory_limit_mib,
+        samples: question.samples.clone(),
+    };
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &words, &asked);
     let sessions = (0..read.timeline.sessions.len())
         .filter_map(|index| View::of(&read.timeline, index, &words, question.memory_limit_mib))
@@ -127,7 +131,13 @@ fn session_report(view: &View<'_>) -> SessionReport {
         let flags: Vec<String> = session
             .flags
             .iter()
-            .map(|flag| if flag.values.is_empty() { flag.name.clone() } else { format!("{} {}", flag.name, flag.values.join(" ")) })
+            .map(|flag| {
+                if flag.values.is_empty() {
+                    flag.name.clone()
+                } else {
+                    format!("{} {}", flag.name, flag.values.join(" "))
+                }
+            })
             .collect();
         facts.insert("flags".to_owned(), FactReport { value: json!(flags), at: place(&first.at.place, None) });
     }
@@ -166,14 +176,20 @@ fn session_report(view: &View<'_>) -> SessionReport {
         dynamic: session
             .dynamic
             .iter()
-            .map(|(class, dynamic)| (class.clone(), DynamicReport { prepared: dynamic.prepared, staged_mib: dynamic.staged_mib }))
+            .map(|(class, dynamic)| {
+                (class.clone(), DynamicReport { prepared: dynamic.prepared, staged_mib: dynamic.staged_mib })
+            })
             .collect(),
         unloads: UnloadsReport { lines: session.unloads.lines, models: session.unloads.models },
         ooms: session.ooms.iter().map(|oom| oom_report(oom, view)).collect(),
         host_ooms: session
             .host_ooms
             .iter()
-            .map(|oom| HostOomReport { kind: oom.kind.clone(), requested: oom.requested, at: place(&oom.at.place, None) })
+            .map(|oom| HostOomReport {
+                kind: oom.kind.clone(),
+                requested: oom.requested,
+                at: place(&oom.at.place, None),
+            })
             .collect(),
         exceptions: session
             .exceptions
@@ -183,7 +199,10 @@ fn session_report(view: &View<'_>) -> SessionReport {
                 message: exception.message.clone(),
                 node: exception.node.clone(),
                 dirs: exception.dirs.clone(),
-                place: serde_json::to_value(exception.place).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default(),
+                place: serde_json::to_value(exception.place)
+                    .ok()
+                    .and_then(|value| value.as_str().map(str::to_owned))
+                    .unwrap_or_default(),
                 at: place(&exception.at.place, None),
             })
             .collect(),
@@ -205,8 +224,12 @@ fn session_report(view: &View<'_>) -> SessionReport {
 /// Lines of the log that tell of a kill.
 fn kill_lines(view: &View<'_>) -> u64 {
     let Some(ending) = view.ending() else { return 0 };
-    let lines: BTreeSet<u64> =
-        ending.kills.iter().filter(|at| ending.exit_code.is_none() || at.text.to_lowercase().contains("kill")).map(|at| at.place.line).collect();
+    let lines: BTreeSet<u64> = ending
+        .kills
+        .iter()
+        .filter(|at| ending.exit_code.is_none() || at.text.to_lowercase().contains("kill"))
+        .map(|at| at.place.line)
+        .collect();
     lines.len() as u64
 }
 
@@ -222,7 +245,11 @@ fn leaks(session: &Session) -> BTreeMap<String, LeakReport> {
                 held_last: leak.held_last,
                 held_max: leak.held_max,
                 released_at: leak.released_at.as_ref().map(|at| place(&at.place, None)),
-                curve: leak.curve.iter().map(|point| CurveReport { prompt: point.prompt, held: point.held, line: point.line }).collect(),
+                curve: leak
+                    .curve
+                    .iter()
+                    .map(|point| CurveReport { prompt: point.prompt, held: point.held, line: point.line })
+                    .collect(),
             };
             (class.clone(), report)
         })
@@ -273,9 +300,16 @@ fn prompt_report(prompt: &crate::timeline::Prompt) -> PromptReport {
 
 fn ending(timeline: &Timeline, words: &Words<'_>) -> EndingReport {
     let Some(ending) = &timeline.ending else {
-        return EndingReport { kind: "empty".to_owned(), at: None, in_flight: None, exit_code: None, text: words.say("ending-empty", &[]) };
+        return EndingReport {
+            kind: "empty".to_owned(),
+            at: None,
+            in_flight: None,
+            exit_code: None,
+            text: words.say("ending-empty", &[]),
+        };
     };
-    let kind = serde_json::to_value(ending.kind).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+    let kind =
+        serde_json::to_value(ending.kind).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
     let line = ending.at.as_ref().map_or_else(String::new, |at| at.place.line.to_string());
     let text = words.say(&format!("ending-{kind}"), &[("line", &line)]);
     EndingReport {
@@ -302,7 +336,11 @@ fn fitness(read: &Read, words: &Words<'_>) -> Fitness {
         }
     };
     add("gap-binary", intake.looks_binary, &[]);
-    add("gap-invalid", intake.invalid_lines > 0 && intake.encoding.starts_with("utf-8"), &[("n", &intake.invalid_lines.to_string())]);
+    add(
+        "gap-invalid",
+        intake.invalid_lines > 0 && intake.encoding.starts_with("utf-8"),
+        &[("n", &intake.invalid_lines.to_string())],
+    );
     add("gap-long-lines", intake.long_lines > 0, &[("n", &intake.long_lines.to_string())]);
     add("gap-blobs", intake.blob_lines > 0, &[("n", &intake.blob_lines.to_string())]);
     let left_out: u64 = read.timeline.sessions.iter().map(|session| session.prompts_left_out).sum();

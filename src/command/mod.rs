@@ -9,13 +9,16 @@ mod compare;
 mod explain;
 mod generate;
 mod inputs;
+mod interrupt;
 mod memory_limit;
 mod near;
 mod probe;
 mod redact;
 mod rules;
+mod run;
 mod surroundings;
 mod triage;
+mod watch;
 
 pub use surroundings::Surroundings;
 
@@ -37,6 +40,8 @@ pub enum Exit {
     Failed,
     /// Usage, or a log that cannot be read.
     Refused,
+    /// The status of the program that was run.
+    Passed(u8),
 }
 
 impl Exit {
@@ -46,6 +51,7 @@ impl Exit {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Refused => 2,
+            Self::Passed(status) => status,
         }
     }
 }
@@ -83,6 +89,8 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Rules(command)) => rules::run(&command, console)?,
         Some(Command::Bisect(args)) => bisect::run(&args, console)?,
         Some(Command::Probe(args)) => probe::run(&args, console)?,
+        Some(Command::Watch(args)) => watch::run(&args, console)?,
+        Some(Command::Run(args)) => run::run(&args, console)?,
         Some(Command::Schema) => generate::schema(console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
         Some(Command::Man) => generate::man(console)?,

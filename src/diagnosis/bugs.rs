@@ -1,9 +1,9 @@
 //! Known bugs of the version at hand: texts, structures and conditions from the packs held against the log.
 
 use super::draft::{Draft, evidence, told};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
 use super::view::{Gpu, Os, View, same_dir};
 use super::words::Words;
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
 use crate::rule::{BugDef, Since, Version};
 use crate::timeline::Signal;
 
@@ -39,8 +39,11 @@ impl Conditions {
 
 /// Bugs that a text or a structure of this session points at. Version in range alone gives none.
 pub fn examine(view: &View<'_>, words: &Words<'_>, structures: &Structures) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = words.packs.bugs.iter().filter_map(|bug| match_bug(bug, view, words, structures)).collect();
-    findings.sort_by(|a, b| b.status.cmp(&a.status).then_with(|| b.grade.cmp(&a.grade)).then_with(|| a.about.cmp(&b.about)));
+    let mut findings: Vec<Finding> =
+        words.packs.bugs.iter().filter_map(|bug| match_bug(bug, view, words, structures)).collect();
+    findings.sort_by(|a, b| {
+        b.status.cmp(&a.status).then_with(|| b.grade.cmp(&a.grade)).then_with(|| a.about.cmp(&b.about))
+    });
     findings.truncate(4);
     findings
 }
@@ -61,7 +64,9 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
     if all.len() < bug.signature_all.len() {
         return None;
     }
-    let together = all.first().is_none_or(|first| first.prompts.iter().any(|prompt| all.iter().all(|signal| signal.prompts.contains(prompt))));
+    let together = all.first().is_none_or(|first| {
+        first.prompts.iter().any(|prompt| all.iter().all(|signal| signal.prompts.contains(prompt)))
+    });
     if !together || !bug.structure.iter().all(|name| structures.holds(name)) {
         return None;
     }
@@ -76,7 +81,9 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         (true, true, Fit::Inside) => (Status::Confirmed, Grade::Strong, "grade-bug-text-version"),
         (true, true, Fit::Overlaps) => (Status::Likely, Grade::Moderate, "grade-bug-text-span"),
         (true, true, Fit::Unknown) => (Status::Likely, Grade::Moderate, "grade-bug-text"),
-        (true, false, Fit::Inside) if !bug.structure.is_empty() || conditions.met > 0 => (Status::Likely, Grade::Moderate, "grade-bug-text-version"),
+        (true, false, Fit::Inside) if !bug.structure.is_empty() || conditions.met > 0 => {
+            (Status::Likely, Grade::Moderate, "grade-bug-text-version")
+        }
         (true, false, _) => (Status::Possible, Grade::Weak, "grade-bug-text-only"),
         (false, _, Fit::Inside) if conditions.unknown == 0 => (Status::Possible, Grade::Weak, "grade-bug-structure"),
         (false, _, _) => return None,
@@ -103,10 +110,26 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
     };
     let fixed = bug.fixed_in.map_or_else(String::new, |version| version.to_string());
     let summary = words.say(key, &[("title", &title), ("fixed", &fixed), ("id", &bug.id)]);
-    let mut figures = vec![told("range", words.say("figure-bug-range", &[("range", &range_text(bug, words)), ("confidence", &words.say(&format!("confidence-{}", bug.confidence), &[]))]), Basis::Formula, Vec::new())];
+    let mut figures = vec![told(
+        "range",
+        words.say(
+            "figure-bug-range",
+            &[
+                ("range", &range_text(bug, words)),
+                ("confidence", &words.say(&format!("confidence-{}", bug.confidence), &[])),
+            ],
+        ),
+        Basis::Formula,
+        Vec::new(),
+    )];
     for field in ["said", "needs"] {
         if let Some(text) = words.packs.prose_text("bug", &bug.id, field, words.zh) {
-            figures.push(told(field, words.say(&format!("figure-bug-{field}"), &[("text", text)]), Basis::Formula, Vec::new()));
+            figures.push(told(
+                field,
+                words.say(&format!("figure-bug-{field}"), &[("text", text)]),
+                Basis::Formula,
+                Vec::new(),
+            ));
         }
     }
     let references = words.packs.prose_list("bug", &bug.id, "links").into_iter().take(3).map(|link| Reference {
@@ -156,7 +179,8 @@ fn version_fits(bug: &BugDef, view: &View<'_>) -> Option<Fit> {
     }
     if view.span.overlaps(since, until) {
         let begins_inside = bug.since.is_none_or(|since| view.span.at_least(since));
-        let ends_inside = until.is_none_or(|until| view.span.exact.is_some() || view.span.older_than(next_after(until)));
+        let ends_inside =
+            until.is_none_or(|until| view.span.exact.is_some() || view.span.older_than(next_after(until)));
         return Some(if begins_inside && ends_inside { Fit::Inside } else { Fit::Overlaps });
     }
     // A wording that begins with the very version that has the repair may stem from a checkout just before it.
@@ -221,14 +245,18 @@ fn conditions(bug: &BugDef, view: &View<'_>) -> Conditions {
     }
     if !when.nodes.is_empty() {
         let listed = !view.session.nodes.is_empty();
-        let in_traceback = view.session.exceptions.iter().any(|exception| {
-            exception.dirs.iter().any(|dir| when.nodes.iter().any(|node| same_dir(node, dir)))
-        });
+        let in_traceback = view
+            .session
+            .exceptions
+            .iter()
+            .any(|exception| exception.dirs.iter().any(|dir| when.nodes.iter().any(|node| same_dir(node, dir))));
         result.add(if view.has_node(&when.nodes) || in_traceback { Some(true) } else { listed.then_some(false) });
     }
     if !when.classes.is_empty() {
         let session = view.session;
-        result.add(Some(when.classes.iter().any(|class| session.loads.contains_key(class) || session.dynamic.contains_key(class))));
+        result.add(Some(
+            when.classes.iter().any(|class| session.loads.contains_key(class) || session.dynamic.contains_key(class)),
+        ));
     }
     result
 }

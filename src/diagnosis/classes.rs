@@ -5,9 +5,34 @@ use crate::rule::{ClassDef, Packs};
 
 /// Words in class names that many packs share, so that they hint at none.
 const COMMON: [&str; 28] = [
-    "model", "image", "video", "audio", "encoder", "decoder", "wrapper", "module", "network", "sampler", "loader",
-    "unet", "diffusion", "transformer", "patcher", "control", "vision", "comfy", "comfyui", "custom", "nodes", "mixer",
-    "upscale", "inner", "clip", "text", "flux", "pipeline",
+    "model",
+    "image",
+    "video",
+    "audio",
+    "encoder",
+    "decoder",
+    "wrapper",
+    "module",
+    "network",
+    "sampler",
+    "loader",
+    "unet",
+    "diffusion",
+    "transformer",
+    "patcher",
+    "control",
+    "vision",
+    "comfy",
+    "comfyui",
+    "custom",
+    "nodes",
+    "mixer",
+    "upscale",
+    "inner",
+    "clip",
+    "text",
+    "flux",
+    "pipeline",
 ];
 
 fn find<'p>(packs: &'p Packs, class: &str) -> Option<&'p ClassDef> {
@@ -74,7 +99,9 @@ mod tests {
 
     #[test]
     fn patterns_have_stars_at_their_ends_only() {
-        assert!(fits("*TEModel_", "ZImageTEModel_") && fits("Control*", "ControlNet") && fits("*Clip*", "SD1ClipModel"));
+        assert!(
+            fits("*TEModel_", "ZImageTEModel_") && fits("Control*", "ControlNet") && fits("*Clip*", "SD1ClipModel")
+        );
         assert!(!fits("*TEModel_", "TEModel_x"));
     }
 }

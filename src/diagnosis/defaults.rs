@@ -31,7 +31,9 @@ pub fn pick_at<'p>(packs: &'p Packs, what: &str, view: &View<'_>, version: Optio
     let most = rows.iter().map(|row| specific(row)).max()?;
     rows.retain(|row| specific(row) == most);
     let same = |a: &DefaultDef, b: &DefaultDef| {
-        a.value == b.value && format!("{:?}{:?}{:?}", a.terms, a.at_least, a.clamp_gib) == format!("{:?}{:?}{:?}", b.terms, b.at_least, b.clamp_gib)
+        a.value == b.value
+            && format!("{:?}{:?}{:?}", a.terms, a.at_least, a.clamp_gib)
+                == format!("{:?}{:?}{:?}", b.terms, b.at_least, b.clamp_gib)
     };
     let first = rows.first().copied()?;
     rows.iter().all(|row| same(row, first)).then_some(first)

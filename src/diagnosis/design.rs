@@ -3,9 +3,9 @@
 
 use super::defaults::{self, Worked};
 use super::draft::{Draft, counted, evidence, figure, told};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::rule::{Packs, Term};
 use crate::samples::{Samples, Shape};
 use crate::text;
@@ -56,7 +56,14 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
                 fits = Some(true);
                 let values = [("budget", text::number(budget, 0)), ("swap", text::mib(swap)), ("ram", text::mib(ram))];
                 let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-                figures.push(figure("implied-swap", words.say("figure-implied-swap", &values), Basis::Derived, swap, "MiB", vec![line]));
+                figures.push(figure(
+                    "implied-swap",
+                    words.say("figure-implied-swap", &values),
+                    Basis::Derived,
+                    swap,
+                    "MiB",
+                    vec![line],
+                ));
             }
             _ => {
                 if let Some(worked) = fit_without_swap(row, ram, budget) {
@@ -65,14 +72,27 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
                 } else if let Some(worked) = worked {
                     fits = Some(false);
                     let values = [("budget", text::number(budget, 0)), ("expected", text::number(worked.mib, 0))];
-                    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-                    figures.push(figure("expected-budget", words.say("figure-budget-differs", &values), Basis::Formula, worked.mib, "MiB", vec![line]));
+                    let values: Vec<(&str, &str)> =
+                        values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                    figures.push(figure(
+                        "expected-budget",
+                        words.say("figure-budget-differs", &values),
+                        Basis::Formula,
+                        worked.mib,
+                        "MiB",
+                        vec![line],
+                    ));
                 }
             }
         }
     }
     if let Some(counts) = &view.session.counts.pin_evictions {
-        figures.push(told("pin-evictions", words.say("figure-pin-evictions", &[("n", &counts.count.to_string())]), Basis::Measured, vec![counts.first.place.line]));
+        figures.push(told(
+            "pin-evictions",
+            words.say("figure-pin-evictions", &[("n", &counts.count.to_string())]),
+            Basis::Measured,
+            vec![counts.first.place.line],
+        ));
     }
     let share = ram.map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
     let summary = words.say("pinning-summary", &[("budget", &text::mib(budget)), ("share", &share)]);
@@ -85,7 +105,13 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     if let Some(ram) = view.session.fact("total_ram_mib") {
         lines.push(evidence(&ram.at, None));
     }
-    let against = view.session.counts.pin_errors.iter().map(|errors| counted(errors, Some(words.say("remark-pin-errors", &[])))).collect();
+    let against = view
+        .session
+        .counts
+        .pin_errors
+        .iter()
+        .map(|errors| counted(errors, Some(words.say("remark-pin-errors", &[]))))
+        .collect();
     let mut draft = Draft::new("pinning-by-design", view.number, status, summary)
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
@@ -101,7 +127,10 @@ fn fit_without_swap(row: &crate::rule::DefaultDef, ram: f64, budget: f64) -> Opt
     let plain: Vec<Term> = row.terms.iter().copied().filter(|term| term.ram_plus_swap_minus_gib.is_none()).collect();
     let mut shorter = row.clone();
     shorter.terms = plain;
-    let candidates = [defaults::work_out(&shorter, ram, None), row.at_least.and_then(|term| term.share.map(|share| Worked { mib: ram * share, decided_by: term }))];
+    let candidates = [
+        defaults::work_out(&shorter, ram, None),
+        row.at_least.and_then(|term| term.share.map(|share| Worked { mib: ram * share, decided_by: term })),
+    ];
     candidates.into_iter().flatten().find(|worked| (worked.mib - budget).abs() <= budget * FITS + 1.0)
 }
 
@@ -110,7 +139,9 @@ fn budget_figure(words: &Words<'_>, budget: f64, ram: f64, worked: Worked, line:
     let (key, number) = match (term.share, term.ram_minus_gib) {
         (Some(share), _) => ("figure-budget-share", format!("{share:.2}")),
         (None, Some(gib)) => ("figure-budget-minus", text::number(gib, 0)),
-        (None, None) => ("figure-budget-swap", term.ram_plus_swap_minus_gib.map_or_else(String::new, |gib| text::number(gib, 0))),
+        (None, None) => {
+            ("figure-budget-swap", term.ram_plus_swap_minus_gib.map_or_else(String::new, |gib| text::number(gib, 0)))
+        }
     };
     let values = [("budget", text::number(budget, 0)), ("number", number), ("ram", text::number(ram, 0))];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -135,7 +166,12 @@ fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Opt
         lines.extend(at.clone());
         let key = if at.is_some() { "figure-cache-mode" } else { "figure-cache-mode-default" };
         let name = words.say(&format!("cache-{name}"), &[]);
-        figures.push(told("cache-mode", words.say(key, &[("mode", &name)]), if at.is_some() { Basis::Measured } else { Basis::Formula }, Vec::new()));
+        figures.push(told(
+            "cache-mode",
+            words.say(key, &[("mode", &name)]),
+            if at.is_some() { Basis::Measured } else { Basis::Formula },
+            Vec::new(),
+        ));
     }
     figures.extend(trigger(view, words, mode.as_ref().map(|(mode, _)| mode.as_str())));
     figures.extend(exercised(view, words));
@@ -143,16 +179,34 @@ fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Opt
     if lines_needed && let Some(at) = session.last_executed.as_ref().or(session.first_got.as_ref()) {
         lines.push(evidence(at, Some(words.say("remark-ran", &[]))));
     }
-    if lines_needed && lines.is_empty() && let Some(fact) = session.fact("total_ram_mib") {
+    if lines_needed
+        && lines.is_empty()
+        && let Some(fact) = session.fact("total_ram_mib")
+    {
         lines.push(evidence(&fact.at, None));
     }
     let repeats = session.prompts.executed >= 2;
-    let measured = super::growth::judge(samples).filter(|growth| matches!(growth.trend.shape, Shape::Plateau | Shape::OneStep | Shape::Sawtooth));
+    let measured = super::growth::judge(samples)
+        .filter(|growth| matches!(growth.trend.shape, Shape::Plateau | Shape::OneStep | Shape::Sawtooth));
     if let Some(growth) = &measured {
         let what = words.say(&format!("column-{}", super::growth::column_name(growth.column)), &[]);
-        let values = [("what", what), ("level", text::mib(growth.trend.last_mib)), ("seconds", text::number(growth.trend.seconds, 0))];
+        let values = [
+            ("what", what),
+            ("level", text::mib(growth.trend.last_mib)),
+            ("seconds", text::number(growth.trend.seconds, 0)),
+        ];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        figures.insert(0, figure("level", words.say("figure-level", &values), Basis::Measured, growth.trend.last_mib, "MiB", Vec::new()));
+        figures.insert(
+            0,
+            figure(
+                "level",
+                words.say("figure-level", &values),
+                Basis::Measured,
+                growth.trend.last_mib,
+                "MiB",
+                Vec::new(),
+            ),
+        );
     }
     let (grade, reason) = match (dynamic, mode.as_ref().is_some_and(|(_, at)| at.is_some()), repeats) {
         _ if measured.is_some() && repeats => (Grade::Strong, "grade-caching-measured"),
@@ -202,7 +256,12 @@ fn trigger(view: &View<'_>, words: &Words<'_>, mode: Option<&str>) -> Option<Fig
 fn exercised(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
     let counts = &view.session.counts;
     if let Some(fired) = &counts.cache_evictions_active {
-        return Some(told("evicted", words.say("figure-evicted", &[("n", &fired.count.to_string())]), Basis::Measured, vec![fired.first.place.line]));
+        return Some(told(
+            "evicted",
+            words.say("figure-evicted", &[("n", &fired.count.to_string())]),
+            Basis::Measured,
+            vec![fired.first.place.line],
+        ));
     }
     if counts.detail_lines > 0 || counts.debug_lines > 0 {
         return Some(told("evicted", words.say("figure-never-evicted", &[]), Basis::Measured, Vec::new()));
@@ -249,18 +308,35 @@ fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     };
     let mut figures = Vec::new();
     if let Some((_, factor)) = thrash {
-        figures.push(told("slower", words.say("figure-slower", &[("factor", &text::number(factor, 0))]), Basis::Measured, Vec::new()));
+        figures.push(told(
+            "slower",
+            words.say("figure-slower", &[("factor", &text::number(factor, 0))]),
+            Basis::Measured,
+            Vec::new(),
+        ));
     }
     let loaded = view.loaded_mib();
     if loaded > 0.0 {
-        figures.push(figure("resident", words.say("figure-resident", &[("size", &text::mib(loaded))]), Basis::Derived, loaded, "MiB", Vec::new()));
+        figures.push(figure(
+            "resident",
+            words.say("figure-resident", &[("size", &text::mib(loaded))]),
+            Basis::Derived,
+            loaded,
+            "MiB",
+            Vec::new(),
+        ));
     }
     Some(
-        Draft::new("user-residency", view.number, status, words.say("residency-summary", &[("flags", &names.join(" "))]))
-            .about(&names.join(" "))
-            .grade(grade, words.say(reason, &[]))
-            .figures(figures)
-            .settle(words.say("settle-residency", &[("flags", &names.join(" "))]))
-            .because(lines),
+        Draft::new(
+            "user-residency",
+            view.number,
+            status,
+            words.say("residency-summary", &[("flags", &names.join(" "))]),
+        )
+        .about(&names.join(" "))
+        .grade(grade, words.say(reason, &[]))
+        .figures(figures)
+        .settle(words.say("settle-residency", &[("flags", &names.join(" "))]))
+        .because(lines),
     )
 }

@@ -1,10 +1,10 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
 
 use super::draft::{Draft, counted, evidence, told};
+use super::finding::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
 use super::host::is_absurd;
 use super::view::{View, is_comfyui_own, same_dir};
 use super::words::Words;
-use super::finding::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
 use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -30,7 +30,8 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
                 findings.push(node_finding(exception, dir, view, words));
             }
             Some(dir) if !is_comfyui_own(dir) => {}
-            _ if exception.place == ExceptionPlace::Import && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
+            _ if exception.place == ExceptionPlace::Import
+                && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {
                 core_told = true;
                 findings.push(core_finding(exception, view, words));
@@ -49,7 +50,10 @@ fn absurd(exception: &Exception, view: &View<'_>) -> bool {
 }
 
 fn recovered(exception: &Exception, view: &View<'_>) -> bool {
-    view.session.prompt_list.iter().any(|prompt| prompt.number > exception.prompt && prompt.ended && !prompt.failed && !prompt.interrupted)
+    view.session
+        .prompt_list
+        .iter()
+        .any(|prompt| prompt.number > exception.prompt && prompt.ended && !prompt.failed && !prompt.interrupted)
 }
 
 fn short_type(exception: &Exception) -> String {
@@ -97,7 +101,12 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
     }
     let mut figures = Vec::new();
     if let Some(node) = &exception.node {
-        figures.push(told("node", words.say("figure-node", &[("node", node)]), Basis::Measured, vec![exception.at.place.line]));
+        figures.push(told(
+            "node",
+            words.say("figure-node", &[("node", node)]),
+            Basis::Measured,
+            vec![exception.at.place.line],
+        ));
     }
     let mut against: Vec<EvidenceReport> = Vec::new();
     if let Some(def) = acquitted
@@ -137,7 +146,10 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         (false, ExceptionPlace::Prompt) => ("other-error", "error-prompt"),
         (false, _) => ("other-error", "error-start"),
     };
-    let mut lines = vec![evidence(exception.last_line_at.as_ref().filter(|_| !exception.in_execution).unwrap_or(&exception.at), None)];
+    let mut lines = vec![evidence(
+        exception.last_line_at.as_ref().filter(|_| !exception.in_execution).unwrap_or(&exception.at),
+        None,
+    )];
     for frame in exception.frames.iter().rev().take(1) {
         if let Some(line) = lines.first_mut() {
             line.remark = Some(words.say("remark-last-frame", &[("frame", frame)]));
@@ -145,7 +157,12 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let mut figures = Vec::new();
     if let Some(node) = &exception.node {
-        figures.push(told("node", words.say("figure-node", &[("node", node)]), Basis::Measured, vec![exception.at.place.line]));
+        figures.push(told(
+            "node",
+            words.say("figure-node", &[("node", node)]),
+            Basis::Measured,
+            vec![exception.at.place.line],
+        ));
     }
     Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("what", &what)]))
         .about(if kind.is_empty() { "error" } else { &kind })
@@ -176,23 +193,33 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             None => {
                 let lines = ending.at.iter().map(|at| evidence(at, None)).collect();
                 findings.push(
-                    Draft::new("other-error", view.number, Status::Possible, words.say("crash-code", &[("code", &code)]))
-                        .about("exit-code")
-                        .grade(Grade::Weak, words.say("grade-crash-code", &[]))
-                        .settle(words.say("settle-crash", &[]))
-                        .because(lines),
+                    Draft::new(
+                        "other-error",
+                        view.number,
+                        Status::Possible,
+                        words.say("crash-code", &[("code", &code)]),
+                    )
+                    .about("exit-code")
+                    .grade(Grade::Weak, words.say("grade-crash-code", &[]))
+                    .settle(words.say("settle-crash", &[]))
+                    .because(lines),
                 );
             }
         }
     }
     if let Some(errors) = &session.counts.aimdo_errors {
         findings.push(
-            Draft::new("other-error", view.number, Status::Likely, words.say("error-aimdo", &[("text", &errors.first.text)]))
-                .about("aimdo")
-                .grade(Grade::Moderate, words.say("grade-aimdo", &[]))
-                .in_prompt(errors.last_prompt)
-                .settle(words.say("settle-aimdo", &[]))
-                .because(vec![counted(errors, None)]),
+            Draft::new(
+                "other-error",
+                view.number,
+                Status::Likely,
+                words.say("error-aimdo", &[("text", &errors.first.text)]),
+            )
+            .about("aimdo")
+            .grade(Grade::Moderate, words.say("grade-aimdo", &[]))
+            .in_prompt(errors.last_prompt)
+            .settle(words.say("settle-aimdo", &[]))
+            .because(vec![counted(errors, None)]),
         );
     }
     findings.extend(refused(view, words));

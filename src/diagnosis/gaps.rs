@@ -1,9 +1,9 @@
 //! What the log speaks against, and what it cannot tell.
 
 use super::draft::evidence;
+use super::finding::{EvidenceReport, Finding, RuledOut};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use super::finding::{EvidenceReport, Finding, RuledOut};
 use crate::timeline::EndingKind;
 
 /// Hypotheses that this log speaks against, with the reason.
@@ -18,29 +18,47 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
     }
     let executed = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
     if session.leaks.is_empty() && super::leak::ruled_out(view).is_some() {
-        list.push(RuledOut { id: "leak-confirmed".to_owned(), reason: words.say("not-leak", &[("prompts", &executed)]), evidence: last() });
+        list.push(RuledOut {
+            id: "leak-confirmed".to_owned(),
+            reason: words.say("not-leak", &[("prompts", &executed)]),
+            evidence: last(),
+        });
     }
-    let mentioned = session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
+    let mentioned =
+        session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
     if !named("gpu-oom") && session.ooms.is_empty() && session.counts.attention_retries.is_none() && !mentioned {
         list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
     }
-    let stopped_well = view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
+    let stopped_well =
+        view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
     if !named("host-oom") && session.host_ooms.is_empty() && stopped_well {
         list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
     }
     let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
     if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
-        list.push(RuledOut { id: "reload-each-prompt".to_owned(), reason: words.say("not-reload", &[]), evidence: Vec::new() });
+        list.push(RuledOut {
+            id: "reload-each-prompt".to_owned(),
+            reason: words.say("not-reload", &[]),
+            evidence: Vec::new(),
+        });
     }
     if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
         && let Some(fact) = session.fact("cgroup_limit_mib")
     {
-        list.push(RuledOut { id: "container-limit".to_owned(), reason: words.say("not-container", &[]), evidence: vec![evidence(&fact.at, None)] });
+        list.push(RuledOut {
+            id: "container-limit".to_owned(),
+            reason: words.say("not-container", &[]),
+            evidence: vec![evidence(&fact.at, None)],
+        });
     }
     if view.nodes_off()
         && let Some(at) = &session.nodes_disabled
     {
-        list.push(RuledOut { id: "custom-node".to_owned(), reason: words.say("not-node", &[]), evidence: vec![evidence(at, None)] });
+        list.push(RuledOut {
+            id: "custom-node".to_owned(),
+            reason: words.say("not-node", &[]),
+            evidence: vec![evidence(at, None)],
+        });
     }
     list.retain(|item| item.id != chosen.id);
     list
@@ -57,7 +75,11 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
     };
     let id = chosen.id.as_str();
     add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
-    add("gap-growth", matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"), &[("prompts", &session.prompts.executed.to_string())]);
+    add(
+        "gap-growth",
+        matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
+        &[("prompts", &session.prompts.executed.to_string())],
+    );
     add("gap-start", session.fact("total_vram_mib").is_none(), &[]);
     add("gap-version", view.span.is_unknown(), &[]);
     add("gap-last-call", id == "leak-confirmed", &[]);

@@ -1,9 +1,9 @@
 //! Does memory grow per prompt although no text tells why? Needs samples taken beside the log.
 
 use super::draft::{Draft, evidence, figure, told};
+use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, Finding, Grade, Status};
 use crate::samples::{Column, Samples, Shape, Trend, trend};
 use crate::text;
 
@@ -50,15 +50,29 @@ pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) ->
         ("seconds", text::number(trend.seconds, 0)),
     ];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut figures = vec![figure("growth", words.say("figure-growth", &values), Basis::Measured, grown, "MiB", Vec::new())];
+    let mut figures =
+        vec![figure("growth", words.say("figure-growth", &values), Basis::Measured, grown, "MiB", Vec::new())];
     if let Some(mib) = per_prompt {
-        figures.push(figure("per-prompt", words.say("figure-growth-per-prompt", &[("size", &text::mib(mib))]), Basis::Estimate, mib, "MiB", Vec::new()));
+        figures.push(figure(
+            "per-prompt",
+            words.say("figure-growth-per-prompt", &[("size", &text::mib(mib))]),
+            Basis::Estimate,
+            mib,
+            "MiB",
+            Vec::new(),
+        ));
         if let Some(room) = room(view, samples, &trend) {
             let left = text::number((room / mib).floor().max(0.0), 0);
-            figures.push(told("prompts-left", words.say("figure-prompts-left", &[("n", &left)]), Basis::Extrapolated, Vec::new()));
+            figures.push(told(
+                "prompts-left",
+                words.say("figure-prompts-left", &[("n", &left)]),
+                Basis::Extrapolated,
+                Vec::new(),
+            ));
         }
     }
-    let lines = session.last_executed.iter().map(|at| evidence(at, Some(words.say("remark-no-leak-text", &[])))).collect();
+    let lines =
+        session.last_executed.iter().map(|at| evidence(at, Some(words.say("remark-no-leak-text", &[])))).collect();
     Some(
         Draft::new("leak-suspected", view.number, status, summary)
             .about("growth")
@@ -91,12 +105,15 @@ fn per_prompt(view: &View<'_>, trend: &Trend) -> Option<f64> {
     let prompts = view.session.prompts.executed as f64;
     // The judged half of the samples holds about half of the prompts.
     let mean = (2.0 * trend.seconds / prompts).max(longest.min(seconds.iter().sum::<f64>() / prompts.max(1.0)));
-    (prompts > 0.0 && mean > 0.0).then(|| trend.slope * mean)
+    (prompts > 0.0 && mean > 0.0).then_some(trend.slope * mean)
 }
 
 fn loads_in_later_half(view: &View<'_>) -> bool {
     let half = view.session.prompts.executed / 2;
-    view.session.prompt_list.iter().any(|prompt| prompt.number > half && (prompt.loader_lines > 0 || !prompt.requested.is_empty()))
+    view.session
+        .prompt_list
+        .iter()
+        .any(|prompt| prompt.number > half && (prompt.loader_lines > 0 || !prompt.requested.is_empty()))
 }
 
 fn room(view: &View<'_>, samples: Option<&Samples>, trend: &Trend) -> Option<f64> {

@@ -2,9 +2,9 @@
 
 use super::defaults;
 use super::draft::{Draft, evidence, figure, told};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::event::{GIB, MIB};
 use crate::rule::Version;
 use crate::text;
@@ -56,7 +56,12 @@ fn killed<'t>(ending: &'t Ending) -> Killed<'t> {
     let flag = ending.oom_killed_flag.as_ref().is_some_and(|(value, _)| *value);
     let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag;
     let global = constraint.is_some_and(|name| name.contains("NONE"));
-    Killed { ending, memory_proven: memcg || global || ending.daemon.is_some() || ending.killed_anon_mib.is_some(), memcg, global }
+    Killed {
+        ending,
+        memory_proven: memcg || global || ending.daemon.is_some() || ending.killed_anon_mib.is_some(),
+        memcg,
+        global,
+    }
 }
 
 fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding {
@@ -67,7 +72,9 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
     let version = view.version.exact.clone().unwrap_or_default();
     let code = ending.exit_code.map_or_else(String::new, |code| format!(" ({code})"));
-    let blind = limit.is_some_and(|(limit, source)| source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > limit * 1.1));
+    let blind = limit.is_some_and(|(limit, source)| {
+        source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > limit * 1.1)
+    });
     let (id, key) = match (container, blind, killed.memcg) {
         (true, true, _) => ("container-limit", "container-killed-blind"),
         (true, false, true) => ("container-limit", "container-killed-memcg"),
@@ -82,7 +89,11 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     } else if ending.daemon.is_some() {
         (Grade::Strong, words.say("grade-daemon-says", &[]))
     } else if id == "container-limit" && limit.is_some() {
-        let key = if limit.is_some_and(|(_, source)| source == LimitSource::Given) { "grade-limit-given" } else { "grade-limit-log" };
+        let key = if limit.is_some_and(|(_, source)| source == LimitSource::Given) {
+            "grade-limit-given"
+        } else {
+            "grade-limit-log"
+        };
         (Grade::Strong, words.say(key, &[]))
     } else {
         (Grade::Moderate, words.say("grade-kill-text", &[]))
@@ -120,7 +131,10 @@ fn is_container(view: &View<'_>, killed: &Killed<'_>) -> bool {
     if view.limit_mib.is_some() && killed.ending.daemon.is_none() {
         return true;
     }
-    let hint = view.in_container().is_some() || killed.ending.kills.iter().any(|kill| kill.rule.contains("kubectl") || kill.rule.contains("container") || kill.text.contains("command terminated"));
+    let hint = view.in_container().is_some()
+        || killed.ending.kills.iter().any(|kill| {
+            kill.rule.contains("kubectl") || kill.rule.contains("container") || kill.text.contains("command terminated")
+        });
     let loaded = view.loaded_mib();
     hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
 }
@@ -159,7 +173,11 @@ fn kill_lines(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Vec<Ev
 fn flight_evidence<'t>(view: &View<'t>, class: Option<&str>) -> Option<&'t crate::timeline::Evidence> {
     let class = class?;
     let session = view.session;
-    session.dynamic.get(class).map(|dynamic| &dynamic.at).or_else(|| session.loads.get(class).and_then(|load| load.last.as_ref()))
+    session
+        .dynamic
+        .get(class)
+        .map(|dynamic| &dynamic.at)
+        .or_else(|| session.loads.get(class).and_then(|load| load.last.as_ref()))
 }
 
 fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec<Figure> {
@@ -167,7 +185,9 @@ fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec
     if let Some(flight) = &ending.in_flight {
         let prompt = flight.prompt.to_string();
         let text = match (&flight.class, flight.mib) {
-            (Some(class), Some(mib)) => words.say("figure-in-flight-size", &[("prompt", &prompt), ("class", class), ("size", &text::mib(mib))]),
+            (Some(class), Some(mib)) => {
+                words.say("figure-in-flight-size", &[("prompt", &prompt), ("class", class), ("size", &text::mib(mib))])
+            }
             (Some(class), None) => words.say("figure-in-flight-class", &[("prompt", &prompt), ("class", class)]),
             (None, _) => words.say("figure-in-flight", &[("prompt", &prompt)]),
         };
@@ -175,13 +195,27 @@ fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec
     }
     if let Some(mib) = ending.killed_anon_mib {
         let lines = ending.kills.iter().map(|at| at.place.line).take(1).collect();
-        figures.push(figure("killed-anon-rss", words.say("figure-anon", &[("size", &text::mib(mib))]), Basis::Measured, mib, "MiB", lines));
+        figures.push(figure(
+            "killed-anon-rss",
+            words.say("figure-anon", &[("size", &text::mib(mib))]),
+            Basis::Measured,
+            mib,
+            "MiB",
+            lines,
+        ));
     }
     let loaded = view.loaded_mib();
     if let Some((limit, _)) = view.limit_mib
         && loaded > limit
     {
-        figures.push(figure("weights-over-limit", words.say("figure-over-limit", &[("loaded", &text::mib(loaded)), ("limit", &text::mib(limit))]), Basis::Derived, loaded, "MiB", Vec::new()));
+        figures.push(figure(
+            "weights-over-limit",
+            words.say("figure-over-limit", &[("loaded", &text::mib(loaded)), ("limit", &text::mib(limit))]),
+            Basis::Derived,
+            loaded,
+            "MiB",
+            Vec::new(),
+        ));
     }
     figures
 }
@@ -194,10 +228,15 @@ fn limit_figures(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
     if source == LimitSource::CgroupLine || ram <= limit * 1.1 {
         return figures;
     }
-    let aware = words.packs.defaults.iter().filter(|row| row.what == "sees-cgroup" && defaults::truth(row) == Some(true)).find_map(|row| match row.since {
-        crate::rule::Since::At(version) => Some(version),
-        _ => None,
-    });
+    let aware = words
+        .packs
+        .defaults
+        .iter()
+        .filter(|row| row.what == "sees-cgroup" && defaults::truth(row) == Some(true))
+        .find_map(|row| match row.since {
+            crate::rule::Since::At(version) => Some(version),
+            _ => None,
+        });
     let fixed = aware.unwrap_or(Version::new(0, 35, 0));
     if let Some(fact) = view.session.fact("pinned_budget_mib")
         && let Some(budget) = fact.value.as_number()
@@ -206,17 +245,37 @@ fn limit_figures(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
     {
         let values = [("seen", text::mib(budget)), ("would", text::mib(worked.mib)), ("version", fixed.to_string())];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        figures.push(figure("pinned-ceiling", words.say("figure-pinned-two", &values), Basis::Formula, worked.mib, "MiB", vec![fact.at.place.line]));
+        figures.push(figure(
+            "pinned-ceiling",
+            words.say("figure-pinned-two", &values),
+            Basis::Formula,
+            worked.mib,
+            "MiB",
+            vec![fact.at.place.line],
+        ));
     }
     if let Some(row) = defaults::pick(words.packs, "cache-active-headroom", view)
         && super::design::cache_mode(view, words.packs).is_some_and(|(mode, _)| mode == "ram-pressure")
         && let (Some(seen), Some(would)) = (defaults::work_out(row, ram, None), defaults::work_out(row, limit, None))
     {
-        let values = [("seen", text::mib(ram - seen.mib)), ("would", text::mib(limit - would.mib)), ("limit", text::mib(limit))];
+        let values =
+            [("seen", text::mib(ram - seen.mib)), ("would", text::mib(limit - would.mib)), ("limit", text::mib(limit))];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        figures.push(figure("cache-trigger", words.say("figure-cache-two", &values), Basis::Formula, limit - would.mib, "MiB", Vec::new()));
+        figures.push(figure(
+            "cache-trigger",
+            words.say("figure-cache-two", &values),
+            Basis::Formula,
+            limit - would.mib,
+            "MiB",
+            Vec::new(),
+        ));
     }
-    figures.push(told("fixed-in", words.say("figure-cgroup-fixed", &[("version", &fixed.to_string())]), Basis::Formula, Vec::new()));
+    figures.push(told(
+        "fixed-in",
+        words.say("figure-cgroup-fixed", &[("version", &fixed.to_string())]),
+        Basis::Formula,
+        Vec::new(),
+    ));
     figures
 }
 
@@ -246,20 +305,26 @@ fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: 
         (_, Some(_)) => "host-allocation",
         (_, None) => "host-allocation-no-size",
     };
-    let recovered = view.session.prompt_list.iter().any(|prompt| prompt.number > oom.prompt && prompt.ended && !prompt.failed);
+    let recovered =
+        view.session.prompt_list.iter().any(|prompt| prompt.number > oom.prompt && prompt.ended && !prompt.failed);
     let mut figures = Vec::new();
     if let (Some(bytes), Some(ram)) = (oom.requested, view.ram_mib()) {
         let text = words.say("figure-request-of-ram", &[("requested", &requested), ("ram", &text::mib(ram))]);
         figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![oom.at.place.line]));
     }
     let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let candidates = exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| super::finding::Candidate {
-        dir: dir.clone(),
-        why: "traceback".to_owned(),
-        reason: words.say("candidate-ran-inside", &[]),
-        at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
+    let candidates =
+        exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| {
+            super::finding::Candidate {
+                dir: dir.clone(),
+                why: "traceback".to_owned(),
+                reason: words.say("candidate-ran-inside", &[]),
+                at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
+            }
+        });
+    let limit = view.limit_mib.filter(|(mib, source)| {
+        *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1)
     });
-    let limit = view.limit_mib.filter(|(mib, source)| *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1));
     let id = if limit.is_some() { "container-limit" } else { "host-oom" };
     figures.extend(limit_figures(view, words));
     Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("requested", &requested)]))

@@ -26,11 +26,19 @@ impl<'p> Launch<'p> {
         let flags = session
             .flags
             .iter()
-            .map(|flag| if flag.values.is_empty() { flag.name.clone() } else { format!("{} {}", flag.name, flag.values.join(" ")) })
+            .map(|flag| {
+                if flag.values.is_empty() {
+                    flag.name.clone()
+                } else {
+                    format!("{} {}", flag.name, flag.values.join(" "))
+                }
+            })
             .collect();
         let shown = packs.launchers.iter().find_map(|def| signs(def, view).map(|at| (def, Some(at))));
         let (def, at) = shown.or_else(|| {
-            let fits = |def: &&LauncherDef| def.signs.is_empty() && def.flags.is_empty() && !def.container && fits_system(def, view.os);
+            let fits = |def: &&LauncherDef| {
+                def.signs.is_empty() && def.flags.is_empty() && !def.container && fits_system(def, view.os)
+            };
             packs.launchers.iter().find(fits).map(|def| (def, None))
         })?;
         let line = session.fact("launcher").and_then(|fact| command_line(&fact.at.text));
@@ -44,14 +52,16 @@ impl<'p> Launch<'p> {
 
     /// What to type for the same start with `add` in it. `None` where nothing is typed.
     pub fn command(&self, add: &[&str]) -> Option<String> {
-        let fresh: Vec<&str> = add.iter().copied().filter(|flag| !self.flags.iter().any(|known| known == flag)).collect();
+        let fresh: Vec<&str> =
+            add.iter().copied().filter(|flag| !self.flags.iter().any(|known| known == flag)).collect();
         if let Some(line) = &self.line {
             return Some([line.as_str()].into_iter().chain(fresh).collect::<Vec<_>>().join(" "));
         }
         if self.def.command.is_empty() {
             return None;
         }
-        let always = self.def.always.iter().map(String::as_str).filter(|flag| !self.flags.iter().any(|known| known == flag));
+        let always =
+            self.def.always.iter().map(String::as_str).filter(|flag| !self.flags.iter().any(|known| known == flag));
         let all: Vec<&str> = always.chain(self.flags.iter().map(String::as_str)).chain(fresh).collect();
         Some(self.def.command.replace("{flags}", &all.join(" ")).trim_end().to_owned())
     }
@@ -88,9 +98,15 @@ fn signs(def: &LauncherDef, view: &View<'_>) -> Option<Evidence> {
     {
         return Some(hint.clone());
     }
-    let facts = ["launcher", "python_path", "install_path", "user_dir", "log_path"].into_iter().filter_map(|name| session.fact(name)).map(|fact| &fact.at);
+    let facts = ["launcher", "python_path", "install_path", "user_dir", "log_path"]
+        .into_iter()
+        .filter_map(|name| session.fact(name))
+        .map(|fact| &fact.at);
     let nodes = session.nodes.iter().map(|node| &node.at);
-    let frames = session.exceptions.iter().flat_map(|exception| exception.frames.iter().map(move |frame| (frame.as_str(), &exception.at)));
+    let frames = session
+        .exceptions
+        .iter()
+        .flat_map(|exception| exception.frames.iter().map(move |frame| (frame.as_str(), &exception.at)));
     facts
         .chain(nodes)
         .map(|at| (at.text.as_str(), at))
@@ -115,7 +131,9 @@ fn fits_system(def: &LauncherDef, os: Os) -> bool {
 /// The part of a line that starts ComfyUI and may be typed again: from the program to its last flag.
 fn command_line(text: &str) -> Option<String> {
     // An argument list of a report, a recording or a kernel's note is no command.
-    let typed = text.contains("python") && text.contains("main.py") || text.starts_with("comfy ") || text.starts_with("uv run ");
+    let typed = text.contains("python") && text.contains("main.py")
+        || text.starts_with("comfy ")
+        || text.starts_with("uv run ");
     if !typed || text.contains("**Arguments") || text.contains("Killed") || text.contains("killed") {
         return None;
     }
@@ -125,7 +143,11 @@ fn command_line(text: &str) -> Option<String> {
     };
     let words: Vec<&str> = text
         .split_whitespace()
-        .take_while(|word| !matches!(*word, "|" | "&&" | ";" | "||" | "&" | "pause") && !word.starts_with('>') && !word.starts_with("2>"))
+        .take_while(|word| {
+            !matches!(*word, "|" | "&&" | ";" | "||" | "&" | "pause")
+                && !word.starts_with('>')
+                && !word.starts_with("2>")
+        })
         .filter(|word| *word != "\\" && *word != "^")
         .collect();
     Some(words.join(" ")).filter(|line| line.contains("main.py") || line.contains("launch"))
@@ -139,7 +161,8 @@ mod tests {
     fn a_command_is_taken_without_its_pipe() {
         let line = command_line("python main.py --listen --lowvram 2>&1 | tee comfy.log");
         assert_eq!(line.as_deref(), Some("python main.py --listen --lowvram"));
-        let recorded = command_line(r#"Script started on 2026-11-30 [COMMAND="/opt/venv/bin/python main.py --cpu" TERM="xterm"]"#);
+        let recorded =
+            command_line(r#"Script started on 2026-11-30 [COMMAND="/opt/venv/bin/python main.py --cpu" TERM="xterm"]"#);
         assert_eq!(recorded.as_deref(), Some("/opt/venv/bin/python main.py --cpu"));
         assert_eq!(command_line("- **Arguments:** ComfyUI/main.py"), None);
     }

@@ -2,9 +2,9 @@
 
 use super::classes::{is_core, label, name_tokens};
 use super::draft::{Draft, evidence, figure, told};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::text;
 use crate::timeline::{Evidence, Leak};
 
@@ -20,8 +20,10 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     if let Some((class, leak)) = held.first().copied() {
         findings.push(leak_finding(view, words, class, leak, &held));
     }
-    let cycles: Vec<(&String, &Leak)> =
-        leaks.iter().filter(|(_, leak)| leak.warning == 0 && leak.potential > 0 && !at_the_very_end(view, leak)).collect();
+    let cycles: Vec<(&String, &Leak)> = leaks
+        .iter()
+        .filter(|(_, leak)| leak.warning == 0 && leak.potential > 0 && !at_the_very_end(view, leak))
+        .collect();
     if held.is_empty() && !cycles.is_empty() {
         findings.push(cycle_finding(view, words, &cycles));
     }
@@ -48,26 +50,38 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
     let peak_text = peak.to_string();
     let models = |n: u64| words.count("model-one", "model-many", n, &[]);
     let growth = growth_per_prompt(leak);
-    let held_classes: Vec<(&str, u64)> = all.iter().filter_map(|(class, leak)| leak.held_last.filter(|k| *k > 0).map(|k| (class.as_str(), k))).collect();
+    let held_classes: Vec<(&str, u64)> =
+        all.iter().filter_map(|(class, leak)| leak.held_last.filter(|k| *k > 0).map(|k| (class.as_str(), k))).collect();
     let several = view.session.held_total.filter(|_| held_classes.len() > 1 && !gone);
     let summary = match (k, released) {
         _ if several.is_some() => {
             let (first, last, _) = several.unwrap_or_default();
             let list: Vec<String> = held_classes.iter().take(4).map(|(class, k)| format!("{k} × {class}")).collect();
             let key = if last > first { "leak-several-growing" } else { "leak-several" };
-            words.say(key, &[("models", &models(last)), ("list", &list.join(", ")), ("first", &first.to_string()), ("last", &last.to_string())])
+            words.say(
+                key,
+                &[
+                    ("models", &models(last)),
+                    ("list", &list.join(", ")),
+                    ("first", &first.to_string()),
+                    ("last", &last.to_string()),
+                ],
+            )
         }
-        (_, Some(at)) if gone => words.say(
-            "leak-released",
-            &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())],
-        ),
+        (_, Some(at)) if gone => words
+            .say("leak-released", &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())]),
         (None, _) => words.say("leak-unknown-number", &[("class", class)]),
         (Some(k), _) if leak.grew > 0 && growth.is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt)) => {
             words.say("leak-one-more-per-prompt", &[("models", &models(k)), ("class", class)])
         }
         (Some(k), _) if leak.grew > 0 => words.say(
             "leak-growing",
-            &[("models", &models(k)), ("class", class), ("first", &leak.held_first.unwrap_or(0).to_string()), ("peak", &peak_text)],
+            &[
+                ("models", &models(k)),
+                ("class", class),
+                ("first", &leak.held_first.unwrap_or(0).to_string()),
+                ("peak", &peak_text),
+            ],
         ),
         (Some(k), _) => words.say("leak-steady", &[("models", &models(k.max(1))), ("class", class)]),
     };
@@ -80,19 +94,26 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
 
     let mut lines: Vec<EvidenceReport> = Vec::new();
     if let Some(at) = &leak.first_potential {
-        lines.push(evidence(at, Some(words.count("remark-first-of-passes-one", "remark-first-of-passes", passes, &[]))));
+        lines
+            .push(evidence(at, Some(words.count("remark-first-of-passes-one", "remark-first-of-passes", passes, &[]))));
     }
     match &leak.last_pass {
         Some(at) => {
             let remark = words.say(
                 "remark-last-pass",
-                &[("k", &leak.held_last.filter(|k| *k > 0).unwrap_or(peak).to_string()), ("lines", &leak.warning.to_string())],
+                &[
+                    ("k", &leak.held_last.filter(|k| *k > 0).unwrap_or(peak).to_string()),
+                    ("lines", &leak.warning.to_string()),
+                ],
             );
             lines.push(evidence(at, Some(remark)));
         }
         None => {
             if let Some(at) = &leak.first_warning {
-                lines.push(evidence(at, Some(words.say("remark-warning-lines", &[("lines", &leak.warning.to_string())]))));
+                lines.push(evidence(
+                    at,
+                    Some(words.say("remark-warning-lines", &[("lines", &leak.warning.to_string())])),
+                ));
             }
         }
     }
@@ -152,7 +173,12 @@ fn figures(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, all: &[
         let shown: Vec<String> = thin(leak).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
         let lines = leak.curve.iter().map(|point| point.line).collect::<Vec<_>>();
         let lines = [lines.first().copied(), lines.last().copied()].into_iter().flatten().collect();
-        figures.push(told("held-by-prompt", words.say("figure-held", &[("curve", &shown.join("  "))]), Basis::Measured, lines));
+        figures.push(told(
+            "held-by-prompt",
+            words.say("figure-held", &[("curve", &shown.join("  "))]),
+            Basis::Measured,
+            lines,
+        ));
     }
     let size = view.session.loads.get(class).and_then(|load| load.last_mib.zip(load.size_at.as_ref()));
     if let (Some((mib, at)), Some(k)) = (size, leak.held_last.filter(|k| *k > 0)) {
@@ -160,24 +186,41 @@ fn figures(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, all: &[
         let line = at.place.line;
         let text = words.say(
             "figure-held-memory",
-            &[("total", &text::mib(total)), ("k", &k.to_string()), ("size", &text::mib(mib)), ("line", &line.to_string())],
+            &[
+                ("total", &text::mib(total)),
+                ("k", &k.to_string()),
+                ("size", &text::mib(mib)),
+                ("line", &line.to_string()),
+            ],
         );
         figures.push(figure("held-memory", text, Basis::Estimate, total, "MiB", vec![line]));
     }
     if let Some(kind) = label(words, class) {
         let key = if is_core(words.packs, class) { "figure-class-core" } else { "figure-class" };
-        figures.push(told("class-kind", words.say(key, &[("class", class), ("kind", &kind)]), Basis::Derived, Vec::new()));
+        figures.push(told(
+            "class-kind",
+            words.say(key, &[("class", class), ("kind", &kind)]),
+            Basis::Derived,
+            Vec::new(),
+        ));
     }
     for (other, other_leak) in all.iter().skip(1).take(4) {
         let held = other_leak.held_last.map_or_else(|| "?".to_owned(), |held| held.to_string());
         let lines = other_leak.first_warning.iter().map(|at| at.place.line).collect();
-        figures.push(told("also-held", words.say("figure-also-held", &[("class", other), ("k", &held)]), Basis::Measured, lines));
+        figures.push(told(
+            "also-held",
+            words.say("figure-also-held", &[("class", other), ("k", &held)]),
+            Basis::Measured,
+            lines,
+        ));
     }
     if let Some(at) = &leak.first_warning {
         let new = what_was_new(view, leak);
         let prompt = leak.first_prompt.to_string();
         let text = match new {
-            Some((what, line)) => words.say("figure-began-new", &[("prompt", &prompt), ("what", &what), ("line", &line.to_string())]),
+            Some((what, line)) => {
+                words.say("figure-began-new", &[("prompt", &prompt), ("what", &what), ("line", &line.to_string())])
+            }
             None => words.say("figure-began", &[("prompt", &prompt)]),
         };
         figures.push(told("began", text, Basis::Measured, vec![at.place.line]));
@@ -261,7 +304,12 @@ fn cycle_finding(view: &View<'_>, words: &Words<'_>, cycles: &[(&String, &Leak)]
     Draft::new("cycle-collected", view.number, Status::Confirmed, words.say("cycle-summary", &[("class", &names)]))
         .about(cycles.first().map_or("", |(class, _)| class.as_str()))
         .grade(grade, reason)
-        .figures(vec![told("cost", words.say("figure-cycle-cost", &[("passes", &passes.to_string())]), Basis::Derived, Vec::new())])
+        .figures(vec![told(
+            "cost",
+            words.say("figure-cycle-cost", &[("passes", &passes.to_string())]),
+            Basis::Derived,
+            Vec::new(),
+        )])
         .because(lines)
 }
 

@@ -24,7 +24,6 @@ mod view;
 mod words;
 mod worry;
 
-
 use crate::event::Tally;
 use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
@@ -65,12 +64,14 @@ pub struct Diagnosis {
 
 /// Weighs the story of a log.
 pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: &Question) -> Diagnosis {
-    let views: Vec<View<'_>> =
-        (0..timeline.sessions.len()).filter_map(|index| View::of(timeline, index, words, question.memory_limit_mib)).collect();
+    let views: Vec<View<'_>> = (0..timeline.sessions.len())
+        .filter_map(|index| View::of(timeline, index, words, question.memory_limit_mib))
+        .collect();
     let mut findings: Vec<Finding> = views.iter().flat_map(|view| examine(view, words, question)).collect();
     findings.push(quiet::examine(timeline, &views, words, tally));
     let choice = verdict::choose(&findings, &views, words.packs, &question.asked);
-    let (primary, secondary) = choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
+    let (primary, secondary) =
+        choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
     if verdict::is_meant(&chosen.id) {
         chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
@@ -78,7 +79,11 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     // A verdict for the case that nothing holds says nothing once something does.
     findings.retain(|finding| !matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence"));
     findings.sort_by(|a, b| {
-        b.status.cmp(&a.status).then_with(|| b.grade.cmp(&a.grade)).then_with(|| b.session.cmp(&a.session)).then_with(|| a.fingerprint.cmp(&b.fingerprint))
+        b.status
+            .cmp(&a.status)
+            .then_with(|| b.grade.cmp(&a.grade))
+            .then_with(|| b.session.cmp(&a.session))
+            .then_with(|| a.fingerprint.cmp(&b.fingerprint))
     });
     let view = views.iter().find(|view| view.number == chosen.session).or(views.last());
     if let Some(view) = view {
@@ -137,7 +142,8 @@ fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
     add("crash", ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash));
     add("container", findings.iter().any(|finding| finding.id == "container-limit"));
     add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
-    let seconds: Vec<f64> = session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
+    let seconds: Vec<f64> =
+        session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
     add("seconds-grow", grows(&seconds));
     add("growth", findings.iter().any(|finding| finding.about.as_deref() == Some("growth")));
     bugs::Structures { names }

@@ -2,9 +2,9 @@
 
 use super::classes::kind;
 use super::draft::{Draft, evidence, figure, told};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use crate::event::{GIB, MIB};
 use crate::text;
 use crate::timeline::OomRecord;
@@ -65,7 +65,8 @@ pub struct Split {
 /// Splits the peak of one record.
 pub fn split(oom: &OomRecord, view: &View<'_>) -> Split {
     let numbers = &oom.numbers;
-    let capacity = numbers.capacity.or(numbers.limit).or(view.vram_mib().filter(|_| oom.kind != "MPS").map(|mib| mib * MIB));
+    let capacity =
+        numbers.capacity.or(numbers.limit).or(view.vram_mib().filter(|_| oom.kind != "MPS").map(|mib| mib * MIB));
     let unallocated = numbers.reserved_unallocated.or(match (numbers.reserved_total, numbers.allocated) {
         (Some(total), Some(allocated)) => Some((total - allocated).max(0.0)),
         _ => None,
@@ -109,7 +110,10 @@ fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: boo
     if split.impossible {
         return Part::Activations;
     }
-    let room = split.capacity.zip(numbers.allocated).is_none_or(|(capacity, allocated)| allocated + requested < capacity * 0.97);
+    let room = split
+        .capacity
+        .zip(numbers.allocated)
+        .is_none_or(|(capacity, allocated)| allocated + requested < capacity * 0.97);
     if room && unallocated.is_some_and(|unallocated| unallocated >= requested && unallocated >= PIECES) {
         return Part::Fragmentation;
     }
@@ -120,12 +124,15 @@ fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: boo
     if numbers.free.is_some_and(|free| free > requested * 2.0 && free > GIB) {
         return Part::Unknown;
     }
-    if split.counted_twice && split.capacity.zip(split.others).is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE) {
+    if split.counted_twice
+        && split.capacity.zip(split.others).is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE)
+    {
         return Part::Others;
     }
-    let others_large = split.capacity.zip(split.others).is_some_and(|(capacity, others)| {
-        others > capacity * OTHERS_SHARE && others > requested && others > 1.5 * GIB
-    });
+    let others_large = split
+        .capacity
+        .zip(split.others)
+        .is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE && others > requested && others > 1.5 * GIB);
     // Where the processes are not listed, the remainder is the context too, and with dynamic VRAM mostly weights.
     if others_large && split.others_measured {
         return Part::Others;
@@ -142,7 +149,8 @@ fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: boo
         return Part::Weights;
     }
     let spilled = split.capacity.is_some_and(|capacity| allocated > capacity);
-    if requested >= STEP_BYTES || spilled || split.rest.zip(split.weights).is_some_and(|(rest, weights)| rest > weights) {
+    if requested >= STEP_BYTES || spilled || split.rest.zip(split.weights).is_some_and(|(rest, weights)| rest > weights)
+    {
         return Part::Activations;
     }
     if others_large && !dynamic {
@@ -177,7 +185,8 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
     ];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let dynamic = view.dynamic_vram == Some(true);
-    let offload_cannot = split.impossible || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable);
+    let offload_cannot = split.impossible
+        || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable);
     let key = match split.part {
         Part::Activations if offload_cannot => "oom-activations-impossible",
         Part::Activations if split.weights.is_none() => "oom-activations-likely",
@@ -189,7 +198,11 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         Part::Context => "oom-context",
         Part::Unknown if oom.numbers.requested.is_none() && oom.kind == "cuda-error" => "oom-driver",
         Part::Unknown if oom.numbers.requested.is_none() => "oom-no-numbers",
-        Part::Unknown if oom.numbers.free.zip(oom.numbers.requested).is_some_and(|(free, requested)| free > requested * 2.0) => "oom-refused",
+        Part::Unknown
+            if oom.numbers.free.zip(oom.numbers.requested).is_some_and(|(free, requested)| free > requested * 2.0) =>
+        {
+            "oom-refused"
+        }
         Part::Unknown => "oom-undecided",
     };
     let (grade, reason) = match (split.part, oom.kind.as_str()) {
@@ -236,7 +249,14 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
     let mut list = Vec::new();
     let mut add = |name: &str, key: &str, bytes: Option<f64>, basis: Basis| {
         if let Some(bytes) = bytes {
-            list.push(figure(name, words.say(key, &[("size", &text::bytes(bytes))]), basis, bytes, "bytes", vec![line]));
+            list.push(figure(
+                name,
+                words.say(key, &[("size", &text::bytes(bytes))]),
+                basis,
+                bytes,
+                "bytes",
+                vec![line],
+            ));
         }
     };
     add("capacity", "figure-capacity", split.capacity, Basis::Measured);
@@ -257,8 +277,18 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
         list.push(told("node", words.say("figure-node", &[("node", node)]), Basis::Measured, vec![line]));
     } else if let Some((class, at)) = &oom.last_load {
         let step = match oom.sampling {
-            Some((done, total)) => words.say("figure-last-load-sampling", &[("class", class), ("line", &at.to_string()), ("done", &done.to_string()), ("total", &total.to_string())]),
-            None if kind(words.packs, class) == Some("vae") => words.say("figure-last-load-vae", &[("class", class), ("line", &at.to_string())]),
+            Some((done, total)) => words.say(
+                "figure-last-load-sampling",
+                &[
+                    ("class", class),
+                    ("line", &at.to_string()),
+                    ("done", &done.to_string()),
+                    ("total", &total.to_string()),
+                ],
+            ),
+            None if kind(words.packs, class) == Some("vae") => {
+                words.say("figure-last-load-vae", &[("class", class), ("line", &at.to_string())])
+            }
             None => words.say("figure-last-load", &[("class", class), ("line", &at.to_string())]),
         };
         list.push(told("where", step, Basis::Derived, vec![*at]));
@@ -289,17 +319,23 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     if counted.count < RETRIES_THAT_TELL || !unfinished {
         return None;
     }
-    let mut lines = vec![super::draft::counted(counted, Some(words.say("remark-retries", &[("n", &counted.count.to_string())])))];
+    let mut lines =
+        vec![super::draft::counted(counted, Some(words.say("remark-retries", &[("n", &counted.count.to_string())])))];
     for class in view.session.resident_mib.keys().take(2) {
         if let Some(at) = view.session.loads.get(class).and_then(|load| load.size_at.as_ref()) {
             lines.push(evidence(at, Some(words.say("remark-weights-of", &[("class", class)]))));
         }
     }
-    let finding = Draft::new("gpu-oom", view.number, Status::Likely, words.say("oom-retries", &[("n", &counted.count.to_string())]))
-        .about("activations")
-        .grade(Grade::Moderate, words.say("grade-oom-retries", &[]))
-        .in_prompt(counted.last_prompt)
-        .because(lines);
+    let finding = Draft::new(
+        "gpu-oom",
+        view.number,
+        Status::Likely,
+        words.say("oom-retries", &[("n", &counted.count.to_string())]),
+    )
+    .about("activations")
+    .grade(Grade::Moderate, words.say("grade-oom-retries", &[]))
+    .in_prompt(counted.last_prompt)
+    .because(lines);
     Some(finding)
 }
 
@@ -307,11 +343,16 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
 fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let counted = view.session.counts.tiled_retries.as_ref()?;
     let remark = words.say("remark-tiled-retry", &[]);
-    let finding = Draft::new("gpu-oom", view.number, Status::Possible, words.count("oom-tiled-one", "oom-tiled", counted.count, &[]))
-        .about("activations")
-        .grade(Grade::Strong, words.say("grade-error-text", &[]))
-        .in_prompt(counted.last_prompt)
-        .recovered(true)
-        .because(vec![super::draft::counted(counted, Some(remark))]);
+    let finding = Draft::new(
+        "gpu-oom",
+        view.number,
+        Status::Possible,
+        words.count("oom-tiled-one", "oom-tiled", counted.count, &[]),
+    )
+    .about("activations")
+    .grade(Grade::Strong, words.say("grade-error-text", &[]))
+    .in_prompt(counted.last_prompt)
+    .recovered(true)
+    .because(vec![super::draft::counted(counted, Some(remark))]);
     Some(finding)
 }

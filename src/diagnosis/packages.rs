@@ -1,9 +1,9 @@
 //! Native packages that this version of ComfyUI needs, held against the versions that the log prints.
 
 use super::draft::{Draft, evidence, told};
+use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, Finding, Grade, Status};
 use crate::rule::{AimdoDef, Version};
 
 /// A comfy-aimdo older than required is a finding of its own; it is likely to matter once the allocator fails.
@@ -11,10 +11,17 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let version = view.span.exact?;
     let fact = view.session.fact("aimdo_version")?;
     let installed = Version::parse(fact.value.as_text()?)?;
-    let row: &AimdoDef = words.packs.aimdo.iter().filter(|row| row.comfyui <= version && row.required.is_some()).max_by_key(|row| row.comfyui)?;
+    let row: &AimdoDef = words
+        .packs
+        .aimdo
+        .iter()
+        .filter(|row| row.comfyui <= version && row.required.is_some())
+        .max_by_key(|row| row.comfyui)?;
     let required = row.required.filter(|required| installed < *required)?;
-    let failed = view.session.counts.aimdo_errors.is_some() || view.session.exceptions.iter().any(|exception| !exception.is_oom && exception.dirs.is_empty());
-    let values = [("installed", installed.to_string()), ("required", required.to_string()), ("version", version.to_string())];
+    let failed = view.session.counts.aimdo_errors.is_some()
+        || view.session.exceptions.iter().any(|exception| !exception.is_oom && exception.dirs.is_empty());
+    let values =
+        [("installed", installed.to_string()), ("required", required.to_string()), ("version", version.to_string())];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let mut lines = vec![evidence(&fact.at, None)];
     lines.extend(view.version.evidence.iter().take(1).cloned());
@@ -22,7 +29,8 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         (true, true) => (Status::Likely, Grade::Moderate, "grade-package"),
         _ => (Status::Possible, Grade::Weak, "grade-package-uncertain"),
     };
-    let figures = vec![told("required", words.say("figure-package", &values), Basis::Formula, vec![fact.at.place.line])];
+    let figures =
+        vec![told("required", words.say("figure-package", &values), Basis::Formula, vec![fact.at.place.line])];
     Some(
         Draft::new("version-bug", view.number, status, words.say("package-outdated", &values))
             .about("comfy-aimdo-outdated")

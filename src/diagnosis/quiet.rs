@@ -1,9 +1,9 @@
 //! When nothing is wrong, or nothing can be said: which of the two, and why.
 
 use super::draft::{Draft, evidence, told};
+use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, Finding, Grade, Status};
 use crate::event::Tally;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -12,7 +12,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let view = views.iter().rev().find(|view| view.session.has_work()).or(views.last());
     let Some(view) = view else { return nothing(timeline, words, "insufficient-empty") };
     let session = view.session;
-    let is_comfyui = tally.comfyui > 0 || session.fact("total_vram_mib").is_some() || session.fact("comfyui_version").is_some();
+    let is_comfyui =
+        tally.comfyui > 0 || session.fact("total_vram_mib").is_some() || session.fact("comfyui_version").is_some();
     if !is_comfyui {
         return nothing(timeline, words, "insufficient-not-comfyui");
     }
@@ -36,12 +37,17 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         if let Some(at) = &session.stopped {
             lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
         }
-        let (grade, reason) = if timeline.info_visible { (Grade::Strong, "grade-no-fault") } else { (Grade::Moderate, "grade-no-fault-hidden") };
+        let (grade, reason) = if timeline.info_visible {
+            (Grade::Strong, "grade-no-fault")
+        } else {
+            (Grade::Moderate, "grade-no-fault-hidden")
+        };
         return Draft::new("no-fault", view.number, Status::Confirmed, words.say(key, &[("prompts", &prompts)]))
             .grade(grade, words.say(reason, &[]))
             .because(lines);
     }
-    let baseline = session.fact("total_vram_mib").is_some_and(|fact| !fact.weak) && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());
+    let baseline = session.fact("total_vram_mib").is_some_and(|fact| !fact.weak)
+        && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());
     let nothing_asked = session.prompts.got == 0 && !session.has_work();
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
@@ -72,7 +78,10 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     if let Some(flight) = view.ending().and_then(|ending| ending.in_flight.as_ref()) {
         let prompt = flight.prompt.to_string();
         let text = match (&flight.class, flight.step) {
-            (_, Some((done, total))) => words.say("figure-in-flight-step", &[("prompt", &prompt), ("done", &done.to_string()), ("total", &total.to_string())]),
+            (_, Some((done, total))) => words.say(
+                "figure-in-flight-step",
+                &[("prompt", &prompt), ("done", &done.to_string()), ("total", &total.to_string())],
+            ),
             (Some(class), None) => words.say("figure-in-flight-class", &[("prompt", &prompt), ("class", class)]),
             (None, None) => words.say("figure-in-flight", &[("prompt", &prompt)]),
         };

@@ -1,9 +1,9 @@
 //! Are the same models loaded again in every prompt, without need?
 
 use super::draft::{Draft, counted, evidence, told};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -42,22 +42,37 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let mut figures = Vec::new();
     for flag in ["--disable-smart-memory", "--cache-none"] {
         if let Some(seen) = session.flag(flag) {
-            figures.push(told("flag", words.say("figure-reload-flag", &[("flag", flag)]), Basis::Measured, vec![seen.at.place.line]));
+            figures.push(told(
+                "flag",
+                words.say("figure-reload-flag", &[("flag", flag)]),
+                Basis::Measured,
+                vec![seen.at.place.line],
+            ));
         }
     }
     if let Some(seconds) = median_seconds(view) {
-        figures.push(told("seconds", words.say("figure-seconds", &[("seconds", &crate::text::number(seconds, 1))]), Basis::Derived, Vec::new()));
+        figures.push(told(
+            "seconds",
+            words.say("figure-seconds", &[("seconds", &crate::text::number(seconds, 1))]),
+            Basis::Derived,
+            Vec::new(),
+        ));
     }
     if let Some(old) = &session.counts.old_loads {
         lines.push(counted(old, None));
     }
     Some(
-        Draft::new("reload-each-prompt", view.number, status, words.say(key, &[("class", &names.join(", ")), ("prompts", &prompts)]))
-            .about(class)
-            .grade(grade, words.say(reason, &[]))
-            .figures(figures)
-            .settle(words.say("settle-reload", &[]))
-            .because(lines),
+        Draft::new(
+            "reload-each-prompt",
+            view.number,
+            status,
+            words.say(key, &[("class", &names.join(", ")), ("prompts", &prompts)]),
+        )
+        .about(class)
+        .grade(grade, words.say(reason, &[]))
+        .figures(figures)
+        .settle(words.say("settle-reload", &[]))
+        .because(lines),
     )
 }
 

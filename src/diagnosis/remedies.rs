@@ -1,9 +1,9 @@
 //! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
 //! these flags leave open.
 
+use super::finding::{Avoid, Finding, Status, Step};
 use super::view::{Os, View};
 use super::words::Words;
-use super::finding::{Avoid, Finding, Status, Step};
 use crate::rule::{RemedyDef, Since, Version};
 
 /// Parts a finding's remedies act on.
@@ -45,26 +45,53 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
     let container = view.in_container().is_some() || view.limit_mib.is_some();
     add("container", container || finding.id == "container-limit");
     let gguf = session.nodes.iter().any(|node| node.dir.to_lowercase().contains("gguf"))
-        || session.exceptions.iter().any(|exception| exception.dirs.iter().any(|dir| dir.to_lowercase().contains("gguf")));
+        || session
+            .exceptions
+            .iter()
+            .any(|exception| exception.dirs.iter().any(|dir| dir.to_lowercase().contains("gguf")));
     add("gguf", gguf);
-    let text = |needle: &str| finding.figures.iter().any(|figure| figure.text.contains(needle)) || session.exceptions.iter().any(|exception| exception.frames.iter().any(|frame| frame.ends_with(needle)));
-    let vae_last = session.ooms.last().and_then(|oom| oom.last_load.as_ref()).is_some_and(|(class, _)| class.contains("VAE") || class.contains("Autoencod"));
+    let text = |needle: &str| {
+        finding.figures.iter().any(|figure| figure.text.contains(needle))
+            || session.exceptions.iter().any(|exception| exception.frames.iter().any(|frame| frame.ends_with(needle)))
+    };
+    let vae_last = session
+        .ooms
+        .last()
+        .and_then(|oom| oom.last_load.as_ref())
+        .is_some_and(|(class, _)| class.contains("VAE") || class.contains("Autoencod"));
     let decode = text(" decode") || text("VAEDecode") || vae_last;
     add("decode", decode);
     add("encode", text(" encode") && !decode);
     add("sampling", session.ooms.last().is_some_and(|oom| oom.sampling.is_some()));
     add("attention", session.counts.attention_retries.is_some());
-    add("video", session.loads.keys().chain(session.dynamic.keys()).any(|class| ["WAN", "LTX", "Video", "Hunyuan", "Mochi", "Cosmos"].iter().any(|part| class.contains(part))));
+    add(
+        "video",
+        session
+            .loads
+            .keys()
+            .chain(session.dynamic.keys())
+            .any(|class| ["WAN", "LTX", "Video", "Hunyuan", "Mochi", "Cosmos"].iter().any(|part| class.contains(part))),
+    );
     let dynamic = view.dynamic_vram == Some(true);
     add("dynamic-vram", dynamic);
-    add("no-dynamic-vram", !dynamic && view.span.older_than(Version::new(0, 16, 0)) || view.dynamic_vram == Some(false) || view.uses("--disable-dynamic-vram"));
+    add(
+        "no-dynamic-vram",
+        !dynamic && view.span.older_than(Version::new(0, 16, 0))
+            || view.dynamic_vram == Some(false)
+            || view.uses("--disable-dynamic-vram"),
+    );
     let sees = session.fact("cgroup_limit_mib").is_some() || view.span.at_least(Version::new(0, 35, 0));
     add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
-    add("impossible-request", finding.figures.iter().any(|figure| figure.name == "capacity") && session.ooms.iter().any(|oom| super::oom::split(oom, view).impossible));
+    add(
+        "impossible-request",
+        finding.figures.iter().any(|figure| figure.name == "capacity")
+            && session.ooms.iter().any(|oom| super::oom::split(oom, view).impossible),
+    );
     let last = session.ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| session.ooms.last());
     let offload_cannot = last.is_some_and(|oom| {
         let split = super::oom::split(oom, view);
-        split.impossible || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
+        split.impossible
+            || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
     });
     add("offload-cannot", offload_cannot);
     add("macos", view.os == Os::MacOs);
@@ -84,7 +111,9 @@ const NARROW: [&str; 5] = ["caching-by-design", "pinning-by-design", "user-resid
 pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
     let mut steps = own_steps(view, words, finding);
     // A known bug that shows itself as this very thing has the shortest way out.
-    let explained = others.iter().find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
+    let explained = others
+        .iter()
+        .find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
     if let Some(bug) = explained {
         steps.splice(0..0, bug_steps(view, words, bug));
     }
@@ -165,14 +194,21 @@ fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -
     if !remedy.when.iter().all(has) || remedy.not_when.iter().any(has) {
         return false;
     }
-    let idle = |name: &String| if name.starts_with("--") { view.uses(name) } else { view.session.flag_fact(name) == Some(true) || (name == "dynamic_vram" && view.dynamic_vram == Some(true)) };
+    let idle = |name: &String| {
+        if name.starts_with("--") {
+            view.uses(name)
+        } else {
+            view.session.flag_fact(name) == Some(true) || (name == "dynamic_vram" && view.dynamic_vram == Some(true))
+        }
+    };
     if remedy.not_with.iter().any(idle) {
         return false;
     }
     if !remedy.drops.is_empty() && !remedy.drops.iter().any(|flag| view.uses(flag)) {
         return false;
     }
-    let in_range = remedy.since.is_none_or(|since| view.span.overlaps(Since::At(since), None)) && remedy.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
+    let in_range = remedy.since.is_none_or(|since| view.span.overlaps(Since::At(since), None))
+        && remedy.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
     in_range && remedy.flags.iter().all(|flag| may_suggest(flag, view, words))
 }
 
@@ -182,7 +218,11 @@ pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     let Some(def) = words.packs.flags.iter().find(|def| def.name == name) else { return false };
     let used = view.uses(name);
     let idle = def.no_effect_with.iter().any(|cause| {
-        if cause.starts_with("--") { view.uses(cause) } else { cause == "dynamic_vram" && view.dynamic_vram == Some(true) || view.session.flag_fact(cause) == Some(true) }
+        if cause.starts_with("--") {
+            view.uses(cause)
+        } else {
+            cause == "dynamic_vram" && view.dynamic_vram == Some(true) || view.session.flag_fact(cause) == Some(true)
+        }
     });
     let clash = def.conflicts.iter().any(|other| view.uses(other));
     view.has_flag(def) && !used && !idle && !clash
@@ -209,7 +249,8 @@ pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid
         .iter()
         .filter(|def| {
             let acts = def.acts_on.iter().any(|part| parts.contains(&part.as_str()));
-            let in_range = def.since.is_none_or(|since| view.span.overlaps(Since::At(since), None)) && def.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
+            let in_range = def.since.is_none_or(|since| view.span.overlaps(Since::At(since), None))
+                && def.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
             acts && in_range && def.when.iter().all(|tag| tags.contains(&tag.as_str()))
         })
         .filter_map(|def| {

@@ -1,7 +1,7 @@
 //! One answer out of all findings: the table of precedence from the packs, read from the top.
 
-use super::view::View;
 use super::finding::{Finding, Status};
+use super::view::View;
 use crate::rule::{Packs, PrecedenceDef, PrecedenceWhen};
 use crate::timeline::EndingKind;
 
@@ -30,7 +30,8 @@ pub fn choose(findings: &[Finding], views: &[View<'_>], packs: &Packs, asked: &[
         let holds = finding.status >= Status::Likely && !finding.evidence.is_empty();
         let meant = BY_DESIGN.contains(&finding.id.as_str()) && !is_shown(finding);
         let empty = matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence");
-        if number != primary && holds && !meant && !empty && finding.id != chosen.id && !secondary.contains(&finding.id) {
+        if number != primary && holds && !meant && !empty && finding.id != chosen.id && !secondary.contains(&finding.id)
+        {
             secondary.push(finding.id.clone());
         }
     }
@@ -42,8 +43,8 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
         let likely = finding.status >= Status::Likely;
         match row.when {
             PrecedenceWhen::ProvenKill => likely && killed(finding, views),
-            PrecedenceWhen::UnrecoveredFailure => likely && is_failure(finding, findings, views) && !finding.recovered,
-            PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings, views),
+            PrecedenceWhen::UnrecoveredFailure => likely && is_failure(finding, findings) && !finding.recovered,
+            PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings),
             PrecedenceWhen::Fault => likely,
             PrecedenceWhen::ShownOrAsked => {
                 let words = row.asked.get(&finding.id);
@@ -73,7 +74,9 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
     }
     named
         .iter()
-        .min_by_key(|(number, order, finding)| (std::cmp::Reverse(finding.session), *order, std::cmp::Reverse(finding.status), *number))
+        .min_by_key(|(number, order, finding)| {
+            (std::cmp::Reverse(finding.session), *order, std::cmp::Reverse(finding.status), *number)
+        })
         .map(|(number, _, _)| *number)
 }
 
@@ -92,11 +95,14 @@ fn killed(finding: &Finding, views: &[View<'_>]) -> bool {
 
 /// A failure proper. A limit that ComfyUI cannot see is a risk as long as nothing failed, and a known bug
 /// explains a failure only where one stands beside it.
-fn is_failure(finding: &Finding, findings: &[Finding], views: &[View<'_>]) -> bool {
+fn is_failure(finding: &Finding, findings: &[Finding]) -> bool {
     if finding.id == "version-bug" {
         let here = moment(finding);
         return findings.iter().any(|other| {
-            other.id != "version-bug" && other.status >= Status::Likely && is_failure(other, findings, views) && moment(other) == here
+            other.id != "version-bug"
+                && other.status >= Status::Likely
+                && is_failure(other, findings)
+                && moment(other) == here
         });
     }
     FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen")
@@ -110,5 +116,7 @@ fn moment(finding: &Finding) -> (usize, u64) {
 /// Nothing was cut off: a process that died in the middle of its work is not explained by what is meant.
 fn ran_on(finding: &Finding, views: &[View<'_>]) -> bool {
     let ending = views.iter().find(|view| view.number == finding.session).and_then(View::ending);
-    ending.is_none_or(|ending| ending.in_flight.is_none() && matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning))
+    ending.is_none_or(|ending| {
+        ending.in_flight.is_none() && matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning)
+    })
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::words::Words;
 use super::finding::VersionReport;
+use super::words::Words;
 use crate::rule::{Constant, FlagDef, Since, Version, VersionSpan};
 use crate::timeline::{Ending, Evidence, Session, Timeline};
 
@@ -131,7 +131,11 @@ impl<'t> View<'t> {
         let until_ok = match flag.until {
             None => true,
             Some(until) => self.span.exact.map_or_else(
-                || self.span.before.is_some_and(|before| before <= Version::new(until.major, until.minor, until.patch + 1)),
+                || {
+                    self.span
+                        .before
+                        .is_some_and(|before| before <= Version::new(until.major, until.minor, until.patch + 1))
+                },
                 |exact| exact <= until,
             ),
         };
@@ -187,9 +191,8 @@ pub fn is_comfyui_own(dir: &str) -> bool {
 
 /// Folder names are compared without case; `-` and `_` are the same, and a version behind `@` is left out.
 pub fn same_dir(a: &str, b: &str) -> bool {
-    let normal = |dir: &str| {
-        dir.split('@').next().unwrap_or(dir).trim_end_matches(".disabled").to_lowercase().replace('_', "-")
-    };
+    let normal =
+        |dir: &str| dir.split('@').next().unwrap_or(dir).trim_end_matches(".disabled").to_lowercase().replace('_', "-");
     normal(a) == normal(b)
 }
 
@@ -246,7 +249,11 @@ fn gpu_of(session: &Session) -> Gpu {
         if device == "cpu" || device.starts_with("cpu ") {
             return Gpu::Cpu;
         }
-        if device.contains("nvidia") || device.contains("geforce") || device.contains("tesla") || device.contains("quadro") {
+        if device.contains("nvidia")
+            || device.contains("geforce")
+            || device.contains("tesla")
+            || device.contains("quadro")
+        {
             return Gpu::Nvidia;
         }
         if device.contains("amd") || device.contains("radeon") {
@@ -272,7 +279,8 @@ fn gpu_of(session: &Session) -> Gpu {
 
 fn version_of(timeline: &Timeline, session: &Session, words: &Words<'_>) -> (VersionSpan, VersionReport) {
     let wording = timeline.wording;
-    let mut report = VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() };
+    let mut report =
+        VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() };
     let printed = session.fact("comfyui_version");
     let number = printed.and_then(|fact| fact.value.as_text()).and_then(Version::parse);
     let span = match (number, printed) {
@@ -280,14 +288,18 @@ fn version_of(timeline: &Timeline, session: &Session, words: &Words<'_>) -> (Ver
             report.evidence.push(super::draft::evidence(&fact.at, None));
             let text = fact.value.as_text().unwrap_or_default();
             let newer_text = wording.from.filter(|from| *from > version);
-            let after_commits = text.contains("-g") || session.fact("git_describe").is_some_and(|git| git.value.as_text().is_some_and(|git| git.contains("-g")));
+            let after_commits = text.contains("-g")
+                || session
+                    .fact("git_describe")
+                    .is_some_and(|git| git.value.as_text().is_some_and(|git| git.contains("-g")));
             if after_commits || newer_text.is_some() {
                 report.basis = "checkout".to_owned();
                 if let (Some(_), Some(at)) = (newer_text, &timeline.wording_from) {
                     report.evidence.push(super::draft::evidence(at, None));
                 }
                 let reached = newer_text.unwrap_or(version).max(version);
-                let next = words.packs.releases.iter().map(|release| release.version).find(|release| *release > reached);
+                let next =
+                    words.packs.releases.iter().map(|release| release.version).find(|release| *release > reached);
                 VersionSpan { from: Some(version), before: next, exact: None }
             } else {
                 report.basis = if fact.weak { "report" } else { "printed" }.to_owned();

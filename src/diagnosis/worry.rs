@@ -13,7 +13,10 @@ fn answers(word: &str, id: &str) -> bool {
         "oom" => matches!(id, "gpu-oom" | "host-oom" | "container-limit"),
         "killed" => matches!(id, "host-oom" | "container-limit"),
         "slow" => matches!(id, "reload-each-prompt" | "user-residency"),
-        _ => matches!(id, "caching-by-design" | "pinning-by-design" | "user-residency" | "leak-confirmed" | "leak-suspected"),
+        _ => matches!(
+            id,
+            "caching-by-design" | "pinning-by-design" | "user-residency" | "leak-confirmed" | "leak-suspected"
+        ),
     }
 }
 
@@ -33,7 +36,9 @@ fn note(view: &View<'_>, words: &Words<'_>, word: &str) -> Option<String> {
     match word {
         "leak" if session.leaks.is_empty() => Some(words.say("asked-leak", &[("prompts", &prompts)])),
         "oom" if session.ooms.is_empty() && session.host_ooms.is_empty() => Some(words.say("asked-oom", &[])),
-        "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => Some(words.say("asked-killed", &[])),
+        "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => {
+            Some(words.say("asked-killed", &[]))
+        }
         "slow" => slow(view, words),
         _ => None,
     }
@@ -41,7 +46,8 @@ fn note(view: &View<'_>, words: &Words<'_>, word: &str) -> Option<String> {
 
 /// How long the first and the last prompts took.
 fn slow(view: &View<'_>, words: &Words<'_>) -> Option<String> {
-    let seconds: Vec<f64> = view.session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
+    let seconds: Vec<f64> =
+        view.session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
     let (first, last) = (seconds.first()?, seconds.last()?);
     if seconds.len() < 2 {
         return Some(words.say("asked-slow-one", &[]));

@@ -14,7 +14,8 @@ pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
         .count();
     let (kind, rest) = text.split_at_checked(len)?;
-    if !ENDINGS.iter().any(|ending| kind.ends_with(ending)) {
+    // The cheap question first: nearly every line begins with a word, and few of those end in a colon.
+    if !matches!(rest.first(), None | Some(b':')) || !ENDINGS.iter().any(|ending| kind.ends_with(ending)) {
         return None;
     }
     if rest.is_empty() {

@@ -27,7 +27,7 @@ fn paths_keep_their_form_and_lose_the_name() {
 
 #[test]
 fn accounts_that_everybody_has_stay() {
-    for line in ["/home/user/ComfyUI", "/root/ComfyUI", r"C:\Users\Public\x", "/home/runner/work", "File \"/opt/ComfyUI/main.py\", line 3", "C:\\AI\\ComfyUI\\user\\default"] {
+    for line in ["/home/user/ComfyUI", "/root/ComfyUI", r"C:\Users\Public\x", "/home/runner/build", "File \"/opt/ComfyUI/main.py\", line 3", "C:\\AI\\ComfyUI\\user\\default"] {
         assert_eq!(clean(line), line);
     }
 }

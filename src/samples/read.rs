@@ -74,7 +74,9 @@ impl Samples {
 
     /// The column that tells most about the process's own RAM.
     pub fn ram_column(&self) -> Option<Column> {
-        [Column::Anon, Column::Cgroup, Column::Rss].into_iter().find(|column| self.points.iter().any(|sample| sample.get(*column).is_some()))
+        [Column::Anon, Column::Cgroup, Column::Rss]
+            .into_iter()
+            .find(|column| self.points.iter().any(|sample| sample.get(*column).is_some()))
     }
 }
 
@@ -87,7 +89,9 @@ pub enum SamplesError {
     #[error("{name} holds no memory samples")]
     #[diagnostic(
         code(samples::no_columns),
-        help("a CSV file needs a header line with columns such as time,rss_anon_kb,rss_kb,cgroup_current,mem_available_kb; JSON lines need the same names")
+        help(
+            "a CSV file needs a header line with columns such as time,rss_anon_kb,rss_kb,cgroup_current,mem_available_kb; JSON lines need the same names"
+        )
     )]
     NoColumns { name: String },
 }
@@ -104,7 +108,11 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
     let mut number = 0usize;
     loop {
         let mut bytes = Vec::new();
-        let read = reader.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut bytes).map_err(|error| SamplesError::Unreadable { name: name.to_owned(), reason: error.to_string() })?;
+        let read = reader
+            .by_ref()
+            .take(LINE_LIMIT)
+            .read_until(b'\n', &mut bytes)
+            .map_err(|error| SamplesError::Unreadable { name: name.to_owned(), reason: error.to_string() })?;
         if read == 0 {
             break;
         }
@@ -124,7 +132,11 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
             continue;
         };
         number += 1;
-        match sample.filter(|sample| [Column::Anon, Column::Rss, Column::Cgroup, Column::Available, Column::Vram].iter().any(|column| sample.get(*column).is_some())) {
+        match sample.filter(|sample| {
+            [Column::Anon, Column::Rss, Column::Cgroup, Column::Available, Column::Vram]
+                .iter()
+                .any(|column| sample.get(*column).is_some())
+        }) {
             Some(mut sample) => {
                 if !samples.has_time {
                     sample.seconds = number as f64;
@@ -195,7 +207,11 @@ impl Field {
                 }
             }
             Self::Size(column, factor) => {
-                let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).map(|value| value * factor / MIB);
+                let value = text
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|value| value.is_finite() && *value >= 0.0)
+                    .map(|value| value * factor / MIB);
                 let slot = match column {
                     Column::Anon => &mut sample.anon_mib,
                     Column::Rss => &mut sample.rss_mib,
@@ -243,7 +259,9 @@ pub(crate) fn seconds_of(text: &str) -> Option<f64> {
     if let Ok(time) = DateTime::parse_from_rfc3339(&text) {
         return Some(time.timestamp_micros() as f64 / 1e6);
     }
-    NaiveDateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f").ok().map(|time| time.and_utc().timestamp_micros() as f64 / 1e6)
+    NaiveDateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f")
+        .ok()
+        .map(|time| time.and_utc().timestamp_micros() as f64 / 1e6)
 }
 
 #[cfg(test)]

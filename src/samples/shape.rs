@@ -46,7 +46,15 @@ pub fn trend(series: &[(f64, f64)]) -> Trend {
     let half = series.get(series.len() / 2..).unwrap_or_default();
     let points = thin(half);
     let (first, last) = (points.first().copied().unwrap_or_default(), points.last().copied().unwrap_or_default());
-    let mut trend = Trend { shape: Shape::TooShort, slope: 0.0, spread: (0.0, 0.0), first_mib: first.1, last_mib: last.1, seconds: last.0 - first.0, rise_mib: None };
+    let mut trend = Trend {
+        shape: Shape::TooShort,
+        slope: 0.0,
+        spread: (0.0, 0.0),
+        first_mib: first.1,
+        last_mib: last.1,
+        seconds: last.0 - first.0,
+        rise_mib: None,
+    };
     if points.len() < LEAST || trend.seconds <= 0.0 {
         return trend;
     }
@@ -60,7 +68,8 @@ pub fn trend(series: &[(f64, f64)]) -> Trend {
 
 /// The usual rise from one sample to the next, when at least four rises agree within a fifth.
 fn rise(points: &[(f64, f64)]) -> Option<f64> {
-    let rises: Vec<f64> = points.windows(2).filter_map(|pair| if let [a, b] = pair { Some(b.1 - a.1) } else { None }).collect();
+    let rises: Vec<f64> =
+        points.windows(2).filter_map(|pair| if let [a, b] = pair { Some(b.1 - a.1) } else { None }).collect();
     let largest = rises.iter().copied().fold(0.0, f64::max);
     let mut real: Vec<f64> = rises.into_iter().filter(|rise| *rise > largest * 0.25 && *rise > 1.0).collect();
     real.sort_by(f64::total_cmp);
@@ -76,12 +85,16 @@ fn shape(points: &[(f64, f64)], trend: &Trend) -> Shape {
     let thirds = points.len() / 3;
     let part = |from: usize, to: usize| median(points.get(from..to).unwrap_or_default().iter().map(|point| point.1));
     let (early, middle, late) = (part(0, thirds), part(thirds, 2 * thirds), part(2 * thirds, points.len()));
-    let swing = points.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max) - points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let swing = points.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max)
+        - points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
     // Growth goes on through all three parts; a step or a filling cache stops in one of them.
-    if grown > threshold && trend.spread.0 > 0.0 && middle - early > threshold / 6.0 && late - middle > threshold / 6.0 {
+    if grown > threshold && trend.spread.0 > 0.0 && middle - early > threshold / 6.0 && late - middle > threshold / 6.0
+    {
         return Shape::Growing;
     }
-    if (late - early).abs() > threshold && ((middle - early).abs() < threshold / 6.0 || (late - middle).abs() < threshold / 6.0) {
+    if (late - early).abs() > threshold
+        && ((middle - early).abs() < threshold / 6.0 || (late - middle).abs() < threshold / 6.0)
+    {
         return Shape::OneStep;
     }
     if swing > 2.0 * threshold { Shape::Sawtooth } else { Shape::Plateau }

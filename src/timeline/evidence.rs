@@ -8,6 +8,9 @@ use crate::text::cut_chars;
 
 /// Longest evidence text that is kept, in characters.
 pub(crate) const TEXT_LIMIT: usize = 400;
+/// Bytes that are enough for such a text, with a letter more to show that it was cut. A line may have a MiB.
+pub(crate) const TEXT_BYTES: usize = TEXT_LIMIT * 4 + 8;
+pub(crate) const STAMP_BYTES: usize = 64;
 
 /// A line of the log that supports a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,9 +31,9 @@ impl Evidence {
         Self {
             place: at.place,
             last_line: None,
-            text: cut_chars(&at.text(), TEXT_LIMIT),
+            text: cut_chars(&String::from_utf8_lossy(beginning(at.text, TEXT_BYTES)), TEXT_LIMIT),
             rule: at.rule.to_owned(),
-            stamp: at.stamp.map(|stamp| String::from_utf8_lossy(stamp).into_owned()),
+            stamp: at.stamp.map(|stamp| String::from_utf8_lossy(beginning(stamp, STAMP_BYTES)).into_owned()),
         }
     }
 
@@ -39,6 +42,10 @@ impl Evidence {
         self.last_line = (line > self.place.line).then_some(line);
         self
     }
+}
+
+pub(crate) fn beginning(text: &[u8], bytes: usize) -> &[u8] {
+    text.get(..bytes).unwrap_or(text)
 }
 
 /// Something counted, with its first and last line.

@@ -1,5 +1,7 @@
 //! The fold itself: one event at a time into the current session.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::ending::{Ending, EndingKind, InFlight};
@@ -21,6 +23,12 @@ const LIST_LIMIT: usize = 64;
 const FRAMES_KEPT: usize = 6;
 const DIRS_KEPT: usize = 8;
 const SIZES_KEPT: usize = 64;
+const VALUES_KEPT: usize = 32;
+/// Bytes of a name or a text from the log that are kept; honest ones are shorter.
+const NAME_KEPT: usize = 200;
+const TEXT_KEPT: usize = 600;
+/// Bytes that the sessions kept in detail may take as JSON; memory is a small multiple of it.
+const SESSIONS_BYTES: usize = 2 * 1024 * 1024;
 
 /// The story of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -43,7 +51,7 @@ pub struct Timeline {
 }
 
 /// State of a session that is being told.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Open {
     session: Session,
     leaks: LeakTracker,
@@ -77,7 +85,7 @@ struct Open {
 }
 
 /// Load lines of one class while the log is read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct LoadDraft {
     load: Load,
     last: Option<Note>,
@@ -95,11 +103,13 @@ impl LoadDraft {
     }
 }
 
-/// Folds events into a [`Timeline`].
-#[derive(Debug)]
+/// Folds events into a [`Timeline`]. A clone that is finished tells the story up to now, while the fold goes on.
+#[derive(Debug, Clone)]
 pub struct Fold {
     texts: SignalTexts,
     done: Vec<Session>,
+    /// Size of `done` as JSON, when each was added.
+    done_bytes: usize,
     left_out: u64,
     open: Open,
     /// A start-up block that may turn out to be a restart.
@@ -112,7 +122,7 @@ pub struct Fold {
 }
 
 /// The last line with any text.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct LastText {
     note: Option<Note>,
     /// Another line stood before it.
@@ -132,7 +142,7 @@ impl LastText {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
@@ -152,6 +162,7 @@ impl Fold {
         Self {
             texts: SignalTexts::of(packs),
             done: Vec::new(),
+            done_bytes: 0,
             left_out: 0,
             open: Open::default(),
             tentative: None,
@@ -201,7 +212,9 @@ impl Fold {
             return;
         }
         session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.evidence()));
-        if self.done.len() < SESSIONS_LIMIT {
+        let room = self.done.len() < SESSIONS_LIMIT && self.done_bytes < SESSIONS_BYTES;
+        if room {
+            self.done_bytes += length_of(&session);
             self.done.push(session);
         } else {
             self.left_out += 1;
@@ -360,7 +373,7 @@ impl End {
                 }
             }
             What::KernelOom { constraint } => {
-                self.constraint = Some((constraint.clone().into_owned(), Evidence::of(at)));
+                self.constraint = Some((kept(constraint, NAME_KEPT), Evidence::of(at)));
             }
             What::Exit { code } => {
                 if *code == 137 || *code == -9 {
@@ -433,6 +446,37 @@ fn is_crash_code(code: i64) -> bool {
 fn is_python(name: &str) -> bool {
     let name = name.trim_matches(|letter| letter == '(' || letter == ')');
     name.is_empty() || name.starts_with("python") || name.starts_with("pt_main") || name.contains("omfy") || name.starts_with("main")
+}
+
+/// A text of the log, cut when it is absurdly long.
+fn kept(text: &str, limit: usize) -> String {
+    if text.len() <= limit { text.to_owned() } else { crate::text::cut_chars(text, limit / 2) }
+}
+
+fn kept_sizes(sizes: &[(Cow<'_, str>, Cow<'_, str>)]) -> Vec<(String, String)> {
+    sizes.iter().map(|(name, size)| (name.clone().into_owned(), kept(size, NAME_KEPT))).collect()
+}
+
+/// Counts what is written.
+struct Length(usize);
+
+impl std::io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Size of a session as JSON, which measures all its lists at once.
+fn length_of(session: &Session) -> usize {
+    let mut length = Length(0);
+    // Counting does not fail.
+    let _ = serde_json::to_writer(&mut length, session);
+    length.0
 }
 
 fn push_capped<T>(list: &mut Vec<T>, item: T) {
@@ -560,7 +604,7 @@ impl Open {
             | What::AttentionRetry => self.memory_failure(event, prompt),
             What::ImportRow { seconds, path, failed } => self.import_row(*seconds, path, *failed, at),
             What::NodesDisabled => self.session.nodes_disabled = Some(Evidence::of(at)),
-            What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, name.clone().into_owned()),
+            What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, kept(name, NAME_KEPT)),
             What::PinError => count(&mut self.session.counts.pin_errors, at, prompt),
             What::Aimdo { level, .. } => match &**level {
                 "ERROR" | "CRITICAL" | "FATAL" => count(&mut self.session.counts.aimdo_errors, at, prompt),
@@ -612,7 +656,8 @@ impl Open {
     fn launch(&mut self, args: &str, at: &At<'_>) {
         for (name, values) in flags_of(args) {
             if self.session.flag(&name).is_none() && self.session.flags.len() < LIST_LIMIT * 2 {
-                self.session.flags.push(Flag { name, values, at: Evidence::of(at) });
+                let values = values.iter().take(VALUES_KEPT).map(|value| kept(value, TEXT_KEPT)).collect();
+                self.session.flags.push(Flag { name: kept(&name, NAME_KEPT), values, at: Evidence::of(at) });
             }
         }
         self.session.facts.entry("launcher".to_owned()).or_insert_with(|| Fact {
@@ -786,8 +831,8 @@ impl Open {
             return;
         }
         self.session.nodes.push(NodeFolder {
-            dir: dir.to_owned(),
-            path: path.to_owned(),
+            dir: kept(dir, NAME_KEPT),
+            path: kept(path, TEXT_KEPT),
             seconds: Some(seconds),
             failed,
             reason: None,
@@ -810,8 +855,8 @@ impl Open {
                 node.reason_at = Some(evidence);
             }
             None if room => self.session.nodes.push(NodeFolder {
-                dir: dir.to_owned(),
-                path: path.to_owned(),
+                dir: kept(dir, NAME_KEPT),
+                path: kept(path, TEXT_KEPT),
                 seconds: None,
                 failed: true,
                 reason: Some(crate::text::cut_chars(reason, 200)),
@@ -842,8 +887,8 @@ impl Open {
             }
             What::TracebackFrame { file, line, function } => {
                 let place = self.place_now();
-                let frame = format!("{}:{line} {function}", crate::text::cut_chars(file, 200));
-                let dir = custom_node_dir(file).map(str::to_owned);
+                let frame = format!("{}:{line} {}", crate::text::cut_chars(file, 200), kept(function, NAME_KEPT));
+                let dir = custom_node_dir(file).map(|dir| kept(dir, NAME_KEPT));
                 // An Error Report's stack trace has no first line of its own.
                 let reported = self.session.exceptions.iter().rposition(|exception| exception.from_report && exception.prompt == prompt);
                 let index = self.open_exception.or(reported.filter(|_| self.traceback.is_none()));
@@ -887,7 +932,7 @@ impl Open {
 
     fn exception_line(&mut self, kind: &str, message: &str, at: &At<'_>, prompt: u64) {
         if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
-            exception.kind = Some(kind.to_owned());
+            exception.kind = Some(kept(kind, NAME_KEPT));
             exception.last_line_at = Some(Evidence::of(at));
             if exception.message.is_empty() {
                 exception.set_message(message);
@@ -902,7 +947,7 @@ impl Open {
             None if place == ExceptionPlace::Prompt && !at.glued => Exception::new(Evidence::of(at), place, prompt),
             None => return,
         };
-        exception.kind = Some(kind.to_owned());
+        exception.kind = Some(kept(kind, NAME_KEPT));
         exception.set_message(message);
         exception.last_line_at = Some(Evidence::of(at));
         // A node's failure is announced, or its traceback goes through the executor. The server's own tracebacks
@@ -999,7 +1044,7 @@ impl Open {
                 if let Some(exception) = self.open_exception.or(reported).and_then(|index| self.session.exceptions.get_mut(index)) {
                     exception.is_oom = true;
                 }
-                let sizes: Vec<(String, String)> = sizes.iter().map(|(name, size)| (name.clone().into_owned(), size.clone().into_owned())).collect();
+                let sizes = kept_sizes(sizes);
                 if self.complete_oom(kind, numbers, &sizes, at) {
                     return;
                 }
@@ -1008,7 +1053,7 @@ impl Open {
                 self.new_oom(kind, **numbers, sizes, at, prompt, from_report);
             }
             What::OomField { numbers, sizes } => {
-                let sizes: Vec<(String, String)> = sizes.iter().map(|(name, size)| (name.clone().into_owned(), size.clone().into_owned())).collect();
+                let sizes = kept_sizes(sizes);
                 // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
                 let tells = numbers.requested.is_some() || numbers.allocated.is_some();
                 if !self.complete_oom("", numbers, &sizes, at) && tells {
@@ -1039,7 +1084,7 @@ impl Open {
                 if !same {
                     push_capped(
                         &mut self.session.host_ooms,
-                        HostOom { kind: kind.clone().into_owned(), requested: *requested, at: Evidence::of(at), prompt },
+                        HostOom { kind: kept(kind, NAME_KEPT), requested: *requested, at: Evidence::of(at), prompt },
                     );
                 }
             }
@@ -1069,7 +1114,7 @@ impl Open {
             return false;
         }
         if upgrade || oom.kind == "unknown" && !kind.is_empty() {
-            oom.kind = kind.to_owned();
+            oom.kind = kept(kind, NAME_KEPT);
         }
         oom.numbers.merge(numbers);
         for (name, size) in sizes {
@@ -1104,7 +1149,7 @@ impl Open {
             .and_then(|exception| exception.node.clone());
         let resident_mib = self.resident_now();
         self.session.ooms.push(OomRecord {
-            kind: kind.to_owned(),
+            kind: kept(kind, NAME_KEPT),
             numbers,
             sizes,
             node,

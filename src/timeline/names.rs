@@ -27,7 +27,7 @@ impl NameId {
 }
 
 /// The names of a session, found by hash.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Names {
     list: Vec<Box<str>>,
     /// Number of a name plus one, at the place that its hash gives or the next free one; zero is free.

@@ -3,13 +3,10 @@
 //! Most lines that are remembered as "the last one" are replaced by the next; making each of them [`Evidence`]
 //! cost a quarter of the time on a log in which every line means something.
 
-use super::evidence::{Evidence, TEXT_LIMIT};
+use super::evidence::{Evidence, STAMP_BYTES, TEXT_BYTES, TEXT_LIMIT, beginning};
 use crate::event::At;
 use crate::input::Place;
 use crate::text::cut_chars;
-
-/// Bytes that are enough for a text of the longest length, with a letter more to show that it was cut.
-const BYTES: usize = TEXT_LIMIT * 4 + 8;
 
 /// A line as it stood.
 #[derive(Debug, Clone, Default)]
@@ -33,10 +30,10 @@ impl Note {
         self.place = at.place;
         self.last_line = None;
         self.text.clear();
-        self.text.extend_from_slice(at.text.get(..BYTES).unwrap_or(at.text));
+        self.text.extend_from_slice(beginning(at.text, TEXT_BYTES));
         self.rule.clear();
         self.rule.push_str(at.rule);
-        match (&mut self.stamp, at.stamp) {
+        match (&mut self.stamp, at.stamp.map(|stamp| beginning(stamp, STAMP_BYTES))) {
             (Some(kept), Some(stamp)) => {
                 kept.clear();
                 kept.extend_from_slice(stamp);

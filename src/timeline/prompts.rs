@@ -9,7 +9,7 @@ const FIRST: usize = 64;
 const LAST: usize = 64;
 
 /// A prompt that is being told.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PromptDraft {
     /// What is known of it, without its models.
     pub(crate) told: Prompt,
@@ -30,7 +30,7 @@ impl PromptDraft {
 }
 
 /// The prompts that have ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PromptLog {
     first: Vec<PromptDraft>,
     last: VecDeque<PromptDraft>,

@@ -30,7 +30,7 @@ pub struct Signal {
 }
 
 /// All texts that packs look for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SignalTexts {
     texts: Vec<String>,
     automaton: Option<AhoCorasick>,

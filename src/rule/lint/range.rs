@@ -123,7 +123,7 @@ fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         for (other, theirs) in others.iter() {
             // Captures may differ on purpose (one-of beside text): then one shadows the other by declaration.
             let declared = def.shadows.contains(other) || shadows(lint, other).contains(&def.id);
-            if overlap(own, *theirs) && !declared {
+            if overlap(own, *theirs) && !declared && *other != def.id {
                 let message = format!("{other} has the same wording in some of the same versions");
                 findings.push(
                     Finding::at("range-overlap", source, item, "text", message)

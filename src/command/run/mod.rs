@@ -1,0 +1,225 @@
+//! `run`: starts ComfyUI, passes its output through untouched, samples memory beside it, and answers when it ends.
+//!
+//! While it runs nothing is analysed. How it ended is written into the log as its last lines, so that a later triage
+//! of the file knows it too.
+
+mod child;
+mod gpu;
+mod pump;
+mod trailer;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use miette::Diagnostic;
+use thiserror::Error;
+
+use super::interrupt::Interrupts;
+use super::{Console, Ended, Exit};
+use crate::answer::{ProbeQuestion, Question, answer, probe_report, read_log};
+use crate::cli::LaunchArgs;
+use crate::diagnosis::Words;
+use crate::input::{ReadOptions, Source};
+use crate::live::{HEADER, Sampler, StatsUrl};
+use crate::probe::{Probe, Root};
+use crate::report::{Palette, Printer, View, probe_json};
+use crate::rule::Packs;
+use child::Child;
+use pump::Log;
+use trailer::Counters;
+
+/// Status when a command could not be started, as shells have it.
+const NOT_STARTED: u8 = 127;
+
+/// Why nothing was started, or something is missing.
+#[derive(Debug, Error, Diagnostic)]
+enum RunError {
+    #[error("cannot write `{path}`")]
+    #[diagnostic(code(comfy_triage::run::write), help("say where: --log FILE and --samples FILE"))]
+    Write {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot start `{program}`")]
+    #[diagnostic(code(comfy_triage::run::start), help("write it as you would without comfy-triage: comfy-triage run -- python main.py --listen"))]
+    Start {
+        program: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("the log `{path}` is not complete")]
+    #[diagnostic(code(comfy_triage::run::log_cut), severity(Warning), help("the report is on what was written; the output itself was passed through"))]
+    LogCut {
+        path: String,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Runs the command.
+pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<Ended> {
+    let stats = match args.stats_url.as_deref().map(StatsUrl::parse).transpose() {
+        Ok(stats) => stats,
+        Err(error) => {
+            console.fault(&error)?;
+            return Ok(Ok(Exit::Refused));
+        }
+    };
+    let packs = super::packs(&args.packs, console)?;
+    let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
+    let files = Files::of(args);
+    let host = Root::this();
+    let probe = Probe::look(&host, None);
+    let (log, samples) = match open(&files, &probe, &words) {
+        Ok(open) => open,
+        Err(error) => {
+            console.fault(&error)?;
+            return Ok(Ok(Exit::Refused));
+        }
+    };
+    let interrupts = Interrupts::listen()?;
+    let before = Counters::read(&host);
+    let mut child = match Child::start(&args.command, &log) {
+        Ok(child) => child,
+        Err(source) => {
+            let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+            files.remove();
+            console.fault(&RunError::Start { program, source })?;
+            return Ok(Ok(Exit::Passed(NOT_STARTED)));
+        }
+    };
+    let every = Duration::from_secs_f64(args.every);
+    let stop = AtomicBool::new(false);
+    let pid = child.id();
+    let ending = thread::scope(|scope| {
+        // Whatever goes wrong there must not touch the child.
+        scope.spawn(|| catch_unwind(AssertUnwindSafe(|| sample(&host, pid, every, stats.as_ref(), samples, &stop))));
+        let ending = child.wait(&interrupts);
+        stop.store(true, Ordering::Relaxed);
+        ending
+    })?;
+    child.drain();
+    let after = Counters::read(&host);
+    let cut = trailer::write(&log, &ending, &before, &after, &probe);
+    if let Some(source) = cut {
+        console.fault(&RunError::LogCut { path: files.log.display().to_string(), source })?;
+    }
+    let said = catch_unwind(AssertUnwindSafe(|| report(args, &files, &probe, &packs, &words, console)));
+    match said {
+        Ok(written) => written?,
+        Err(_) => writeln!(console.err, "{}", words.say("run-panic", &[("log", &files.log.display().to_string())]))?,
+    }
+    Ok(Ok(Exit::Passed(ending.status())))
+}
+
+/// Where things are written.
+struct Files {
+    log: PathBuf,
+    samples: PathBuf,
+    probe: PathBuf,
+}
+
+impl Files {
+    fn of(args: &LaunchArgs) -> Self {
+        let log = args.log.clone().unwrap_or_else(|| PathBuf::from(format!("comfyui-{}.log", chrono::Local::now().format("%Y%m%d-%H%M%S"))));
+        let beside = |end: &str| {
+            let mut name = log.clone().into_os_string();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let samples = args.samples.clone().unwrap_or_else(|| beside(".samples.csv"));
+        Self { probe: beside(".probe.json"), samples, log }
+    }
+
+    /// Nothing was started: nothing is left behind.
+    fn remove(&self) {
+        for path in [&self.log, &self.samples, &self.probe] {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Opens log and samples, and writes the probe. An older log of the name is kept as `NAME.prev`.
+fn open(files: &Files, probe: &Probe, words: &Words<'_>) -> Result<(Log, File), RunError> {
+    let fault = |path: &Path| {
+        let path = path.display().to_string();
+        move |source| RunError::Write { path, source }
+    };
+    if std::fs::metadata(&files.log).is_ok_and(|data| data.is_file() && data.len() > 0) {
+        let mut previous = files.log.clone().into_os_string();
+        previous.push(".prev");
+        std::fs::rename(&files.log, previous).map_err(fault(&files.log))?;
+    }
+    let log = File::create(&files.log).map_err(fault(&files.log))?;
+    let mut samples = File::create(&files.samples).map_err(fault(&files.samples))?;
+    writeln!(samples, "{HEADER}").map_err(fault(&files.samples))?;
+    let json = probe_json(&probe_report(probe.clone(), words, &ProbeQuestion::default()));
+    json.and_then(|json| std::fs::write(&files.probe, json)).map_err(fault(&files.probe))?;
+    Ok((Log::new(log), samples))
+}
+
+/// Takes samples until told to stop. A file that cannot be written to any more ends it.
+fn sample(host: &Root, pid: u32, every: Duration, stats: Option<&StatsUrl>, mut file: File, stop: &AtomicBool) {
+    let sampler = Sampler::new(host, pid);
+    let mut cards = gpu::Cards::start(every);
+    let mut next = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        if Instant::now() < next {
+            thread::sleep(Duration::from_millis(20).min(every));
+            continue;
+        }
+        // After a suspend, missed samples are not made up for.
+        next = (next + every).max(Instant::now());
+        let pids = sampler.pids();
+        let reading = cards.now(&pids);
+        let answered = stats.and_then(StatsUrl::ask);
+        if sampler.line(&pids, &reading, answered.as_ref(), &mut file).is_err() {
+            break;
+        }
+    }
+    cards.end();
+}
+
+/// Reads the log that was written, and answers.
+fn report(args: &LaunchArgs, files: &Files, probe: &Probe, packs: &Packs, words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
+    let limit = probe.limit_bytes().map(|bytes| bytes as f64 / crate::event::MIB);
+    let question = Question {
+        zh: words.zh,
+        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
+        memory_limit_mib: limit,
+        limit_from_probe: limit.is_some(),
+        // A run of a moment has none, which is no fault.
+        samples: super::probe::samples(&files.samples).ok(),
+    };
+    let read = match Source::open(&files.log).and_then(|source| read_log(source, packs, &ReadOptions::default())) {
+        Ok(read) => read,
+        Err(error) => return console.fault(&error),
+    };
+    let answered = answer(&files.log.display().to_string(), &read, packs, &question);
+    let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
+    let mut printer = Printer::new(args.format.into(), view, packs, words.zh, 1);
+    match &args.report {
+        Some(path) => match File::create(path) {
+            Ok(file) => {
+                let mut out = anstream::StripStream::new(file);
+                printer.report(answered, &mut out)?;
+                printer.end(&mut out)?;
+            }
+            Err(source) => console.fault(&RunError::Write { path: path.display().to_string(), source })?,
+        },
+        None => {
+            writeln!(console.err)?;
+            printer.report(answered, console.err)?;
+            printer.end(console.err)?;
+        }
+    }
+    let path = |path: &Path| path.display().to_string();
+    let values = [("log", &*path(&files.log)), ("samples", &*path(&files.samples)), ("probe", &*path(&files.probe))];
+    writeln!(console.err, "{}", words.say("run-files", &values))
+}

@@ -1,0 +1,113 @@
+//! The last lines of a log that `run` wrote: how the program ended, and what the kernel's counters say to it.
+//!
+//! They are lines like any other, known to `rules/messages/run.toml`: the log alone tells the end from then on.
+
+use std::io;
+
+use super::child::Ending;
+use super::pump::Log;
+use crate::probe::{Cgroup, Hierarchy, Host, Probe, glance};
+
+/// Signals by which somebody asks a program to end.
+const ASKED: [i32; 4] = [1, 2, 3, 15];
+const SIGKILL: i32 = 9;
+
+/// The kernel's counters of kills for memory.
+#[derive(Debug)]
+pub(super) struct Counters {
+    cgroup: Cgroup,
+    /// Of the whole machine.
+    machine: Option<u64>,
+}
+
+impl Counters {
+    pub(super) fn read(host: &dyn Host) -> Self {
+        let machine = host.read("/proc/vmstat").ok().and_then(|text| {
+            text.lines().find_map(|line| line.strip_prefix("oom_kill ")).and_then(|number| number.trim().parse().ok())
+        });
+        Self { cgroup: glance(host, None), machine }
+    }
+}
+
+/// Writes the lines. Gives the first failure of the log, be it older.
+pub(super) fn write(log: &Log, ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) -> Option<io::Error> {
+    log.lines(&lines(ending, before, after, probe))
+}
+
+fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(limit) = probe.limit_bytes() {
+        lines.push(format!("comfy-triage run: memory limit of the cgroup: {limit} bytes"));
+    }
+    // Our own figures come first, so that the end stays the last line.
+    if ending.signal == Some(SIGKILL) || ending.code == Some(128 + SIGKILL) {
+        lines.push(match kill(before, after) {
+            Some((count, constraint)) => format!("comfy-triage run: oom_kill counter rose by {count}, constraint={constraint}"),
+            None if after.cgroup.oom_kills().is_some() || after.machine.is_some() => "comfy-triage run: oom_kill counters did not rise".to_owned(),
+            None => "comfy-triage run: no oom_kill counter to be read".to_owned(),
+        });
+    }
+    lines.push(match (ending.signal, ending.number()) {
+        (Some(signal), _) if ASKED.contains(&signal) => format!("comfy-triage run: stopped by signal {signal}"),
+        (Some(signal), code) => format!("comfy-triage run: ended by signal {signal}, exit code {code}"),
+        (None, code) => format!("comfy-triage run: ended with exit code {code}"),
+    });
+    lines
+}
+
+/// How many kills there were, and whether a limit or the machine's RAM was the reason.
+fn kill(before: &Counters, after: &Counters) -> Option<(u64, &'static str)> {
+    let rise = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?)).filter(|rise| *rise > 0);
+    let machine = rise(before.machine, after.machine);
+    let Some(own) = rise(before.cgroup.oom_kills(), after.cgroup.oom_kills()) else {
+        // A cgroup that counts would have counted it.
+        return machine.filter(|_| after.cgroup.oom_kills().is_none()).map(|count| (count, "CONSTRAINT_NONE"));
+    };
+    let limit_met = match after.cgroup.hierarchy {
+        // It counts each touch of the limit; without a limit there is none.
+        Hierarchy::V1 => after.cgroup.limit_bytes.is_some() && rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some(),
+        _ => rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some(),
+    };
+    Some((own, if limit_met { "CONSTRAINT_MEMCG" } else { "CONSTRAINT_NONE" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Level;
+
+    fn counters(oom_kills: Option<u64>, ooms: Option<u64>, machine: Option<u64>) -> Counters {
+        let level = Level { oom_kills, ooms, ..Level::default() };
+        Counters { cgroup: Cgroup { hierarchy: Hierarchy::V2, levels: vec![level], ..Cgroup::default() }, machine }
+    }
+
+    fn said(ending: Ending, before: &Counters, after: &Counters) -> Vec<String> {
+        lines(&ending, before, after, &Probe::default())
+    }
+
+    const KILLED: Ending = Ending { code: None, signal: Some(SIGKILL) };
+
+    #[test]
+    fn a_kill_is_confirmed_by_the_counters_and_told_apart() {
+        let before = counters(Some(1), Some(4), Some(7));
+        let limit = said(KILLED, &before, &counters(Some(2), Some(5), Some(8)));
+        assert_eq!(limit, ["comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_MEMCG", "comfy-triage run: ended by signal 9, exit code 137"]);
+        let machine = said(KILLED, &before, &counters(Some(2), Some(4), Some(8)));
+        assert_eq!(machine[0], "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_NONE");
+        let neighbour = said(KILLED, &before, &counters(Some(1), Some(4), Some(8)));
+        assert_eq!(neighbour[0], "comfy-triage run: oom_kill counters did not rise", "the kernel killed somebody else");
+        let no_cgroup = said(KILLED, &counters(None, None, Some(7)), &counters(None, None, Some(8)));
+        assert!(no_cgroup[0].ends_with("CONSTRAINT_NONE"));
+        assert!(said(KILLED, &counters(None, None, None), &counters(None, None, None))[0].contains("no oom_kill counter"));
+    }
+
+    #[test]
+    fn other_ends() {
+        let same = counters(Some(1), Some(1), Some(1));
+        let end = |code, signal| said(Ending { code, signal }, &same, &same).pop().unwrap();
+        assert_eq!(end(Some(0), None), "comfy-triage run: ended with exit code 0");
+        assert_eq!(end(None, Some(11)), "comfy-triage run: ended by signal 11, exit code 139");
+        assert_eq!(end(None, Some(15)), "comfy-triage run: stopped by signal 15");
+        assert_eq!(said(Ending { code: Some(137), signal: None }, &same, &same).len(), 2, "a shell tells of its child's kill");
+    }
+}
