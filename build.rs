@@ -81,7 +81,11 @@ fn split(item: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
     let mut told = Map::new();
     for (key, value) in item {
         let is_prose = value.get("en").is_some() || PROSE_FIELDS.contains(&key.as_str());
-        if is_prose { told.insert(key, value) } else { kept.insert(key, value) };
+        if is_prose {
+            told.insert(key, value)
+        } else {
+            kept.insert(key, value)
+        };
     }
     (kept, told)
 }

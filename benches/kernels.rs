@@ -67,18 +67,16 @@ fn lines(bencher: Bencher<'_, '_>, kind: &str) {
 #[divan::bench(args = KINDS)]
 fn events(bencher: Bencher<'_, '_>, kind: &str) {
     let (log, packs) = (log(kind), Packs::built_in());
-    bencher.counter(BytesCount::of_slice(&log)).bench_local(|| {
-        input::read(source(&log), &mut Recogniser::new(&packs, Nothing), &ReadOptions::default())
-    });
+    bencher
+        .counter(BytesCount::of_slice(&log))
+        .bench_local(|| input::read(source(&log), &mut Recogniser::new(&packs, Nothing), &ReadOptions::default()));
 }
 
 /// The same, and the story.
 #[divan::bench(args = KINDS)]
 fn story(bencher: Bencher<'_, '_>, kind: &str) {
     let (log, packs) = (log(kind), Packs::built_in());
-    bencher
-        .counter(BytesCount::of_slice(&log))
-        .bench_local(|| read_log(source(&log), &packs, &ReadOptions::default()));
+    bencher.counter(BytesCount::of_slice(&log)).bench_local(|| read_log(source(&log), &packs, &ReadOptions::default()));
 }
 
 /// What each start pays before the first line.

@@ -109,8 +109,18 @@ macro_rules! line {
 }
 
 const CLASSES: [&str; 12] = [
-    "SDXL", "SDXLClipModel", "AutoencoderKL", "Flux", "FluxClipModel_", "WAN21", "WanTEModel", "WanVAE", "LTXV",
-    "AutoencodingEngine", "ControlNet", "CLIPVisionModelProjection",
+    "SDXL",
+    "SDXLClipModel",
+    "AutoencoderKL",
+    "Flux",
+    "FluxClipModel_",
+    "WAN21",
+    "WanTEModel",
+    "WanVAE",
+    "LTXV",
+    "AutoencodingEngine",
+    "ControlNet",
+    "CLIPVisionModelProjection",
 ];
 const BLOCKS: [&str; 4] = ["input_blocks", "middle_block", "output_blocks", "transformer_blocks"];
 
@@ -125,9 +135,15 @@ fn prompt(random: &mut Random, steps: impl Fn(&mut Random, &mut Vec<u8>), out: &
     for _ in 0..loads {
         let class = random.one_of(&CLASSES);
         if random.below(10) == 0 {
-            line!(out, "Potential memory leak detected with model {class}, doing a full garbage collect, for maximum performance avoid circular references in the model code.");
+            line!(
+                out,
+                "Potential memory leak detected with model {class}, doing a full garbage collect, for maximum performance avoid circular references in the model code."
+            );
             for _ in 0..random.below(3) {
-                line!(out, "WARNING, memory leak with model {class}. Please make sure it is not being referenced from somewhere.");
+                line!(
+                    out,
+                    "WARNING, memory leak with model {class}. Please make sure it is not being referenced from somewhere."
+                );
             }
         }
         line!(out, "Requested to load {class}");
@@ -136,9 +152,24 @@ fn prompt(random: &mut Random, steps: impl Fn(&mut Random, &mut Vec<u8>), out: &
         }
         let (usable, loaded) = (random.below(24_000), random.below(12_000));
         match random.below(3) {
-            0 => line!(out, "loaded completely {usable}.{} {loaded}.{} True", random.below(10_000), random.below(10_000)),
-            1 => line!(out, "loaded completely; {usable}.{:02} MB usable, {loaded}.{:02} MB loaded, full load: True", random.below(100), random.below(100)),
-            _ => line!(out, "loaded partially; {usable}.{:02} MB usable, {loaded}.{:02} MB loaded, {}.{:02} MB offloaded, lowvram patches: {}", random.below(100), random.below(100), random.below(8000), random.below(100), random.below(200)),
+            0 => {
+                line!(out, "loaded completely {usable}.{} {loaded}.{} True", random.below(10_000), random.below(10_000))
+            }
+            1 => line!(
+                out,
+                "loaded completely; {usable}.{:02} MB usable, {loaded}.{:02} MB loaded, full load: True",
+                random.below(100),
+                random.below(100)
+            ),
+            _ => line!(
+                out,
+                "loaded partially; {usable}.{:02} MB usable, {loaded}.{:02} MB loaded, {}.{:02} MB offloaded, lowvram patches: {}",
+                random.below(100),
+                random.below(100),
+                random.below(8000),
+                random.below(100),
+                random.below(200)
+            ),
         }
     }
     steps(random, out);
@@ -171,7 +202,11 @@ fn bars(random: &mut Random, round: u64, out: &mut Vec<u8>) {
     let modules = |random: &mut Random, out: &mut Vec<u8>| {
         for block in 0..18 {
             let name = random.one_of(&BLOCKS);
-            line!(out, "lowvram: loaded module regularly {name}.{block}.1.transformer_blocks.{}.attn2.to_out.0 Linear(in_features=1280, out_features=1280, bias=True)", random.below(10));
+            line!(
+                out,
+                "lowvram: loaded module regularly {name}.{block}.1.transformer_blocks.{}.attn2.to_out.0 Linear(in_features=1280, out_features=1280, bias=True)",
+                random.below(10)
+            );
         }
         for _ in 0..3 {
             redraws(random, out);
@@ -187,14 +222,27 @@ fn redraws(random: &mut Random, out: &mut Vec<u8>) {
         let filled = (step * 10 / steps) as usize;
         let drawn = "█".repeat(filled) + &" ".repeat(10 - filled);
         let (hundredths, left) = (random.below(900) + 30, (steps - step) % 60);
-        let _ = write!(out, "\r{:3}%|{drawn}| {step}/{steps} [00:{:02}<00:{left:02}, {:2}.{:02}it/s]", step * 100 / steps, step % 60, hundredths / 100, hundredths % 100);
+        let _ = write!(
+            out,
+            "\r{:3}%|{drawn}| {step}/{steps} [00:{:02}<00:{left:02}, {:2}.{:02}it/s]",
+            step * 100 / steps,
+            step % 60,
+            hundredths / 100,
+            hundredths % 100
+        );
     }
     line!(out, "");
 }
 
 const PACKS: [&str; 8] = [
-    "ComfyUI-Impact-Pack", "ComfyUI-KJNodes", "rgthree-comfy", "ComfyUI-VideoHelperSuite", "was-node-suite-comfyui",
-    "ComfyUI_essentials", "ComfyUI-Easy-Use", "comfyui_controlnet_aux",
+    "ComfyUI-Impact-Pack",
+    "ComfyUI-KJNodes",
+    "rgthree-comfy",
+    "ComfyUI-VideoHelperSuite",
+    "was-node-suite-comfyui",
+    "ComfyUI_essentials",
+    "ComfyUI-Easy-Use",
+    "comfyui_controlnet_aux",
 ];
 
 fn few(random: &mut Random, round: u64, out: &mut Vec<u8>) {
@@ -208,7 +256,11 @@ fn few(random: &mut Random, round: u64, out: &mut Vec<u8>) {
     if random.below(3) == 0 {
         // Without the word `Traceback` these lines belong to nothing, as in a paste that begins too late.
         for block in 0..6 {
-            line!(out, "    x = self.blocks[{block}](x, timestep_embedding, context=context, offset={})", random.below(4096));
+            line!(
+                out,
+                "    x = self.blocks[{block}](x, timestep_embedding, context=context, offset={})",
+                random.below(4096)
+            );
         }
     }
 }
@@ -237,8 +289,14 @@ fn names(random: &mut Random, round: u64, out: &mut Vec<u8>) {
     line!(out, "got prompt");
     for warning in 0..8 {
         let class = format!("Model{:016x}_{round}_{warning}", random.next());
-        line!(out, "Potential memory leak detected with model {class}, doing a full garbage collect, for maximum performance avoid circular references in the model code.");
-        line!(out, "WARNING, memory leak with model {class}. Please make sure it is not being referenced from somewhere.");
+        line!(
+            out,
+            "Potential memory leak detected with model {class}, doing a full garbage collect, for maximum performance avoid circular references in the model code."
+        );
+        line!(
+            out,
+            "WARNING, memory leak with model {class}. Please make sure it is not being referenced from somewhere."
+        );
         line!(out, "Requested to load {class}");
     }
     for _ in 0..2 {

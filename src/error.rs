@@ -35,12 +35,17 @@ pub enum UsageError {
     #[error("`{given}` is not a memory limit")]
     #[diagnostic(
         code(comfy_triage::usage::memory_limit),
-        help("write a number with its unit: 16GiB, 24g, 90 GB, or plain bytes; G and GB are 1024 MB here, as Docker counts")
+        help(
+            "write a number with its unit: 16GiB, 24g, 90 GB, or plain bytes; G and GB are 1024 MB here, as Docker counts"
+        )
     )]
     MemoryLimit { given: String },
     /// A limit in which nothing could run: most likely the unit is missing.
     #[error("a memory limit of `{given}` is {bytes} bytes, too little for any program")]
-    #[diagnostic(code(comfy_triage::usage::memory_limit_small), help("a number without a unit is bytes: write {given}GiB if you meant that"))]
+    #[diagnostic(
+        code(comfy_triage::usage::memory_limit_small),
+        help("a number without a unit is bytes: write {given}GiB if you meant that")
+    )]
     MemoryLimitSmall { given: String, bytes: u64 },
     /// `--fail-on` with something that is no verdict.
     #[error("`{given}` is not a verdict")]
@@ -80,7 +85,10 @@ pub enum UsageError {
     Version { given: String },
     /// `--pid` of a process that is not there.
     #[error("there is no process {pid}")]
-    #[diagnostic(code(comfy_triage::usage::no_process), help("its number is the one this system shows; inside a container the numbers are others"))]
+    #[diagnostic(
+        code(comfy_triage::usage::no_process),
+        help("its number is the one this system shows; inside a container the numbers are others")
+    )]
     NoProcess { pid: u32 },
     /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
     #[error("`{option}` is not used by this version: the answer comes from the log alone")]
@@ -88,7 +96,10 @@ pub enum UsageError {
     NotUsed { option: &'static str },
     /// Side evidence that cannot be read.
     #[error("the {what} `{path}` cannot be read")]
-    #[diagnostic(code(comfy_triage::usage::side_evidence), help("check the path; leave the option out to go without it"))]
+    #[diagnostic(
+        code(comfy_triage::usage::side_evidence),
+        help("check the path; leave the option out to go without it")
+    )]
     SideEvidence {
         what: &'static str,
         path: String,

@@ -85,10 +85,14 @@ fn the_real_bisection_finds_the_folder_that_its_makers_put_in() {
     let session = real_session();
     for round in REAL {
         session.ok(&["step", &case(round)]);
-        let truth: Value = serde_json::from_str(&fs::read_to_string(format!("fixtures/case/a30_bisect_{round}/truth.json")).unwrap()).unwrap();
+        let truth: Value =
+            serde_json::from_str(&fs::read_to_string(format!("fixtures/case/a30_bisect_{round}/truth.json")).unwrap())
+                .unwrap();
         let last = session.last();
         assert_eq!(last["seen"], if truth["truth"]["culprit_active"] == true { "bad" } else { "good" }, "{round}");
-        let on = |value: &Value| value.as_array().map(|list| list.iter().map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>());
+        let on = |value: &Value| {
+            value.as_array().map(|list| list.iter().map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(on(&last["on"]), on(&truth["truth"]["enabled"]).or(Some(Vec::new())), "{round}");
     }
     // What its makers did not run is told by hand: all but the culprit.
@@ -170,8 +174,16 @@ fn a_round_counts_only_when_it_was_what_was_asked_for() {
     assert_eq!(control(&log(&["ComfyUI-WarpLint"], 3, ""))["seen"], "void", "a pack was on");
     assert_eq!(control(&log(&["ComfyUI-New"], 3, ""))["seen"], "void", "a pack that nobody knows");
     assert_eq!(control(&log(&[], 3, "").replace("0.3.64", "0.3.65"))["seen"], "void", "another version");
-    assert_eq!(control(&log(&[], 3, "").replace("state to: DISABLED", "state to: LOW_VRAM"))["seen"], "void", "another setting");
-    assert_eq!(control(&log(&[], 3, LEAK).replace("model BaseModel", "model Flux"))["seen"], "good", "another class is another matter");
+    assert_eq!(
+        control(&log(&[], 3, "").replace("state to: DISABLED", "state to: LOW_VRAM"))["seen"],
+        "void",
+        "another setting"
+    );
+    assert_eq!(
+        control(&log(&[], 3, LEAK).replace("model BaseModel", "model Flux"))["seen"],
+        "good",
+        "another class is another matter"
+    );
     assert_eq!(control("got prompt\nPrompt executed in 1.00 seconds\n")["seen"], "void", "no start in it");
     let failing = "got prompt\n!!! Exception during processing !!! boom\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 1, in f\nValueError: boom\nPrompt executed in 1.00 seconds\n";
     assert_eq!(control(&log(&[], 2, failing))["seen"], "void", "it failed for another reason");
@@ -203,11 +215,16 @@ fn a_workflow_that_cannot_run_is_not_quiet_and_the_missing_pack_stays_on() {
 fn a_pack_that_breaks_without_another_is_a_dependency_and_no_quiet_round() {
     let session = real_session();
     session.ok(&["step", &case("s1_none")]);
-    let broken = log(&["ComfyUI-Chattermark", "ComfyUI-FrameBarn", "ComfyUI-Gloamwatch"], 3, "")
-        .replace("0.0 seconds: /opt/ComfyUI/custom_nodes/ComfyUI-FrameBarn", "0.0 seconds (IMPORT FAILED): /opt/ComfyUI/custom_nodes/ComfyUI-FrameBarn");
+    let broken = log(&["ComfyUI-Chattermark", "ComfyUI-FrameBarn", "ComfyUI-Gloamwatch"], 3, "").replace(
+        "0.0 seconds: /opt/ComfyUI/custom_nodes/ComfyUI-FrameBarn",
+        "0.0 seconds (IMPORT FAILED): /opt/ComfyUI/custom_nodes/ComfyUI-FrameBarn",
+    );
     let round = session.file("round.log", &broken);
     session.ok(&["step", &round]);
-    assert_eq!((&session.last()["seen"], &session.last()["broken"][0]), (&Value::from("cannot-run"), &Value::from("ComfyUI-FrameBarn")));
+    assert_eq!(
+        (&session.last()["seen"], &session.last()["broken"][0]),
+        (&Value::from("cannot-run"), &Value::from("ComfyUI-FrameBarn"))
+    );
 }
 
 #[test]
@@ -226,7 +243,8 @@ fn rounds_are_taken_back_and_sessions_kept_apart() {
     assert!(!session.state().exists());
 
     let data = tempfile::tempdir().unwrap();
-    let named = |arguments: &[&str]| triage().env("XDG_DATA_HOME", data.path()).arg("bisect").args(arguments).output().unwrap();
+    let named =
+        |arguments: &[&str]| triage().env("XDG_DATA_HOME", data.path()).arg("bisect").args(arguments).output().unwrap();
     if cfg!(target_os = "linux") {
         assert!(named(&["start", &case("s0_all"), "--name", "one"]).status.success());
         assert!(named(&["start", &case("s0_all"), "--name", "two"]).status.success());
@@ -252,7 +270,8 @@ fn older_versions_get_commands_for_renaming_and_nothing_is_renamed() {
     let first = session.file("old.log", &old);
     session.ok(&["start", &first]);
     let told = session.ok(&["good"]);
-    let wanted = "mv /opt/ComfyUI/custom_nodes/ComfyUI-Tilemonger /opt/ComfyUI/custom_nodes/ComfyUI-Tilemonger.disabled && mv ";
+    let wanted =
+        "mv /opt/ComfyUI/custom_nodes/ComfyUI-Tilemonger /opt/ComfyUI/custom_nodes/ComfyUI-Tilemonger.disabled && mv ";
     assert!(told.contains(wanted) && !told.contains("whitelist-custom-nodes C"), "{told}");
     session.refused(&["run", "--", "true"], "run_rename");
 }
@@ -272,20 +291,37 @@ fn the_command_fits_the_way_in_which_comfyui_was_started() {
     let flags = "--disable-all-custom-nodes --whitelist-custom-nodes A\n";
     let venv = first_round("$ python main.py --listen --lowvram 2>&1 | tee comfy.log\n", "/opt/ComfyUI/custom_nodes/");
     assert!(venv.contains(&format!("python main.py --listen --lowvram {flags}")), "{venv}");
-    let again = first_round("$ python main.py --whitelist-custom-nodes A B --disable-all-custom-nodes --listen\n", "/opt/ComfyUI/custom_nodes/");
+    let again = first_round(
+        "$ python main.py --whitelist-custom-nodes A B --disable-all-custom-nodes --listen\n",
+        "/opt/ComfyUI/custom_nodes/",
+    );
     assert!(again.contains(&format!("python main.py --listen {flags}")), "{again}");
     let portable = first_round(
         "C:\\AI\\ComfyUI_windows_portable>.\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build\n",
         "C:\\AI\\ComfyUI_windows_portable\\ComfyUI\\custom_nodes\\",
     );
-    assert!(portable.contains(&format!(".\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build {flags}")), "{portable}");
-    let docker = first_round("$ docker run --rm --gpus all --memory 24g -p 8188:8188 comfyui:local\n", "/opt/ComfyUI/custom_nodes/");
-    assert!(docker.contains(&format!("  {flags}")) && docker.contains("CLI_ARGS") && docker.contains("compose"), "{docker}");
+    assert!(
+        portable
+            .contains(&format!(".\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build {flags}")),
+        "{portable}"
+    );
+    let docker = first_round(
+        "$ docker run --rm --gpus all --memory 24g -p 8188:8188 comfyui:local\n",
+        "/opt/ComfyUI/custom_nodes/",
+    );
+    assert!(
+        docker.contains(&format!("  {flags}")) && docker.contains("CLI_ARGS") && docker.contains("compose"),
+        "{docker}"
+    );
     let desktop = first_round(
         "** User directory: C:\\Users\\user\\Documents\\ComfyUI\\user\n** Python executable: C:\\Users\\user\\AppData\\Local\\Programs\\@comfyorgcomfyui-electron\\python.exe\n",
         "C:\\Users\\user\\Documents\\ComfyUI\\custom_nodes\\",
     );
-    assert!(desktop.contains(&format!("  {flags}")) && desktop.contains("C:\\Users\\user\\Documents\\ComfyUI\\user\\default\\comfy.settings.json"), "{desktop}");
+    assert!(
+        desktop.contains(&format!("  {flags}"))
+            && desktop.contains("C:\\Users\\user\\Documents\\ComfyUI\\user\\default\\comfy.settings.json"),
+        "{desktop}"
+    );
 }
 
 #[test]
@@ -310,7 +346,13 @@ fn the_session_in_the_guide_is_what_is_printed() {
     calls.push(vec!["good".to_owned()]);
     let mut told = "```console\n".to_owned();
     for call in calls {
-        let output = triage().current_dir(&folder).env("XDG_DATA_HOME", folder.path()).arg("bisect").args(&call).output().unwrap();
+        let output = triage()
+            .current_dir(&folder)
+            .env("XDG_DATA_HOME", folder.path())
+            .arg("bisect")
+            .args(&call)
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(0));
         told += &format!("$ comfy-triage bisect {}\n{}\n", call.join(" "), String::from_utf8(output.stdout).unwrap());
     }
@@ -320,7 +362,11 @@ fn the_session_in_the_guide_is_what_is_printed() {
     let (before, rest) = guide.split_once("<!-- session: written by tests/bisect.rs -->\n").unwrap();
     let (now, after) = rest.split_once("<!-- /session -->").unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, format!("{before}<!-- session: written by tests/bisect.rs -->\n{told}<!-- /session -->{after}")).unwrap();
+        fs::write(
+            &path,
+            format!("{before}<!-- session: written by tests/bisect.rs -->\n{told}<!-- /session -->{after}"),
+        )
+        .unwrap();
     } else {
         assert_eq!(now, told, "run the test once with UPDATE_DOCS=1");
     }

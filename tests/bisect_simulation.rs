@@ -20,7 +20,11 @@ fn one_culprit_is_found_in_time_whoever_it_is() {
             let world = World::new(units, vec![one(culprit)], 1.0);
             let ended = search(&world, true, 1, &mut Dice::new(0));
             assert_eq!(ended.named(), [one(culprit)], "{units} packs");
-            assert!(ended.rounds <= expected_rounds(units) as usize, "{units} packs, {culprit}: {} rounds", ended.rounds);
+            assert!(
+                ended.rounds <= expected_rounds(units) as usize,
+                "{units} packs, {culprit}: {} rounds",
+                ended.rounds
+            );
         }
     }
 }
@@ -70,7 +74,10 @@ fn packs_that_need_others_and_workflows_that_need_packs_do_not_lead_astray() {
         }
         if always.contains(culprit) {
             in_workflow += 1;
-            assert!(matches!(&ended.outcome, Outcome::NotTheUnits { kept } if kept.contains(culprit)), "seed {seed}: {ended:?}");
+            assert!(
+                matches!(&ended.outcome, Outcome::NotTheUnits { kept } if kept.contains(culprit)),
+                "seed {seed}: {ended:?}"
+            );
             continue;
         }
         // Two packs that need each other cannot be told apart.
@@ -128,7 +135,6 @@ fn count(seeds: std::ops::Range<u64>, steady: bool, make: impl Fn(&mut Dice) -> 
     count
 }
 
-
 impl Count {
     fn share(&self, part: usize) -> f64 {
         part as f64 / self.worlds as f64
@@ -158,7 +164,11 @@ fn nobody(dice: &mut Dice, rate: f64) -> World {
 fn a_symptom_of_seventy_percent_gets_hardly_anybody_wrongly_named() {
     // Told that it comes and goes, as the first log shows it, and not told.
     for steady in [false, true] {
-        let kinds = [count(0..1500, steady, |dice| single(dice, 0.7)), count(0..800, steady, |dice| two(dice, 0.7)), count(0..500, steady, |dice| pair(dice, 0.7))];
+        let kinds = [
+            count(0..1500, steady, |dice| single(dice, 0.7)),
+            count(0..800, steady, |dice| two(dice, 0.7)),
+            count(0..500, steady, |dice| pair(dice, 0.7)),
+        ];
         for kind in &kinds {
             assert!(kind.share(kind.wrong) < 0.01, "{steady}: {kind:?}");
             assert!(kind.share(kind.cannot_tell) < 0.03, "{steady}: {kind:?}");
@@ -170,7 +180,11 @@ fn a_symptom_of_seventy_percent_gets_hardly_anybody_wrongly_named() {
 #[test]
 fn rates_from_a_half_to_always() {
     for rate in [0.5, 0.6, 0.8, 0.9, 0.95, 1.0] {
-        let kinds = [count(0..400, false, |dice| single(dice, rate)), count(0..200, false, |dice| two(dice, rate)), count(0..150, false, |dice| pair(dice, rate))];
+        let kinds = [
+            count(0..400, false, |dice| single(dice, rate)),
+            count(0..200, false, |dice| two(dice, rate)),
+            count(0..150, false, |dice| pair(dice, rate)),
+        ];
         let wrong: usize = kinds.iter().map(|kind| kind.wrong).sum();
         assert!(wrong <= 5, "{rate}: {kinds:?}");
         println!("rate {rate}: {kinds:?}");
@@ -215,7 +229,9 @@ fn a_round_that_cannot_be_tested_is_gone_around_or_said_to_be_missing() {
         let ended = bisect_world::search_with_a_skip(&world, skipped, &mut dice);
         match &ended.outcome {
             Outcome::Culprits { .. } => assert_eq!(ended.named(), [one(culprit)], "seed {seed}"),
-            Outcome::CannotTell { suspects, .. } => assert!(suspects.contains(culprit) || ended.named() == [one(culprit)], "seed {seed}: {ended:?}"),
+            Outcome::CannotTell { suspects, .. } => {
+                assert!(suspects.contains(culprit) || ended.named() == [one(culprit)], "seed {seed}: {ended:?}")
+            }
             Outcome::NotTheUnits { .. } => panic!("seed {seed}: {ended:?}"),
         }
     }

@@ -65,7 +65,11 @@ fn no_block_size_and_no_way_in_changes_a_report() {
     for path in logs() {
         let whole = report(&packs, Source::open(&path).unwrap(), 256 * 1024);
         for block in BLOCKS {
-            assert!(report(&packs, Source::open(&path).unwrap(), block) == whole, "{} in blocks of {block}", path.display());
+            assert!(
+                report(&packs, Source::open(&path).unwrap(), block) == whole,
+                "{} in blocks of {block}",
+                path.display()
+            );
         }
         if is_packed(&path) {
             continue;

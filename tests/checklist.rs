@@ -14,7 +14,12 @@ fn checklist(arguments: &[&str]) -> Value {
 
 fn states(checklist: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    checklist["conditions"].as_array().unwrap().iter().map(|condition| (text(&condition["id"]), text(&condition["state"]))).collect()
+    checklist["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|condition| (text(&condition["id"]), text(&condition["state"])))
+        .collect()
 }
 
 fn lines(list: &Value) -> Vec<u64> {
@@ -45,14 +50,24 @@ fn a_core_leak_without_custom_nodes_is_opened() {
     assert_eq!(states(&told), owned(&[("clean-start", "met"), ("repeats", "met"), ("complete", "met")]));
     assert_eq!(lines(&told["conditions"][0]["evidence"]), [14, 60]);
     assert_eq!(lines(&told["advice"]["evidence"]), [24, 60, 14]);
-    let headings: Vec<&str> = told["draft"]["sections"].as_array().unwrap().iter().map(|section| section["heading"].as_str().unwrap()).collect();
-    assert_eq!(headings, ["Custom Node Testing", "Expected Behavior", "Actual Behavior", "Steps to Reproduce", "Debug Logs", "Other"]);
+    let headings: Vec<&str> = told["draft"]["sections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|section| section["heading"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        headings,
+        ["Custom Node Testing", "Expected Behavior", "Actual Behavior", "Steps to Reproduce", "Debug Logs", "Other"]
+    );
     assert_eq!(told["draft"]["sections"][0]["parts"][0]["done"], true);
     let text = told.to_string();
     for private in ["alice", "deepthought", "192.168.7.20"] {
         assert!(!text.contains(private), "{private}");
     }
-    assert!(text.contains("WARNING, memory leak with model Lumina2. Please make sure it is not being referenced from somewhere."));
+    assert!(text.contains(
+        "WARNING, memory leak with model Lumina2. Please make sure it is not being referenced from somewhere."
+    ));
 }
 
 #[test]
@@ -65,7 +80,10 @@ fn a_leak_with_thirty_packs_is_bisected_first() {
     let headline = told["advice"]["headline"].as_str().unwrap();
     assert!(headline.contains("30 node packs") && headline.contains("5 rounds"), "{headline}");
     let next = &told["advice"]["next"];
-    assert_eq!(next[0]["command"], r".\python_embeded\python.exe -s ComfyUI\main.py --windows-standalone-build --disable-all-custom-nodes");
+    assert_eq!(
+        next[0]["command"],
+        r".\python_embeded\python.exe -s ComfyUI\main.py --windows-standalone-build --disable-all-custom-nodes"
+    );
     assert!(next[1]["command"].as_str().unwrap().starts_with("comfy-triage bisect start"));
 }
 
@@ -108,7 +126,13 @@ fn what_is_missing_is_named_with_what_supplies_it() {
     let told = checklist(&["fixtures/case/006/console.log"]);
     assert_eq!(states(&told)[2].1, "not-met");
     let complete = &told["conditions"][2];
-    let missing: Vec<&str> = complete["items"].as_array().unwrap().iter().filter(|item| item["state"] == "missing").map(|item| item["id"].as_str().unwrap()).collect();
+    let missing: Vec<&str> = complete["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|item| item["state"] == "missing")
+        .map(|item| item["id"].as_str().unwrap())
+        .collect();
     assert!(missing.contains(&"version") && missing.contains(&"command-line"), "{missing:?}");
     for item in complete["items"].as_array().unwrap().iter().filter(|item| item["state"] != "present") {
         assert!(item["supply"].is_string(), "{item}");
@@ -124,11 +148,18 @@ fn memory_that_was_too_small_is_nobodys_issue() {
 fn every_case_has_an_answer_and_a_draft_for_each_reader() {
     for case in case::all() {
         for whom in ["core", "node", "forum"] {
-            let done = case::program().args(["checklist", &case.log(), "--for", whom, "--format", "markdown", "--lang", "zh"]).output().unwrap();
+            let done = case::program()
+                .args(["checklist", &case.log(), "--for", whom, "--format", "markdown", "--lang", "zh"])
+                .output()
+                .unwrap();
             assert_eq!(done.status.code(), Some(0), "{}: {}", case.name, String::from_utf8_lossy(&done.stderr));
             let text = String::from_utf8(done.stdout).unwrap();
             for id in ["checklist-", "draft-", "label-"] {
-                assert!(!text.contains(&format!("**{id}")) && !text.contains(&format!(" {id}")), "{}: a text is missing: {text}", case.name);
+                assert!(
+                    !text.contains(&format!("**{id}")) && !text.contains(&format!(" {id}")),
+                    "{}: a text is missing: {text}",
+                    case.name
+                );
             }
         }
     }

@@ -26,7 +26,8 @@ fn ids(list: &Value, key: &str) -> Vec<String> {
 }
 
 fn row(pair: &Value, id: &str) -> (String, String, String) {
-    let row = pair["rows"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row {id}"));
+    let row =
+        pair["rows"].as_array().unwrap().iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("no row {id}"));
     let text = |key: &str| row[key].as_str().unwrap().to_owned();
     (text("a"), text("b"), text("change"))
 }
@@ -37,11 +38,23 @@ fn the_real_leak_is_gone_in_the_healthy_control() {
     assert_eq!(pair["outcome"], "fixed");
     assert_eq!(row(&pair, "held"), ("24".into(), "0".into(), "better".into()));
     assert_eq!(row(&pair, "leak-lines"), ("600".into(), "0".into(), "better".into()));
-    let seen: Vec<(u64, u64)> = pair["evidence"].as_array().unwrap().iter().map(|line| (line["run"].as_u64().unwrap(), line["at"]["line"].as_u64().unwrap())).collect();
+    let seen: Vec<(u64, u64)> = pair["evidence"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["run"].as_u64().unwrap(), line["at"]["line"].as_u64().unwrap()))
+        .collect();
     assert_eq!(seen, [(0, 751), (1, 80)]);
     let changed = &pair["changed"][0];
-    assert_eq!((&changed["what"], &changed["kind"], &changed["a"]), (&"node-pack".into(), &"removed".into(), &"ComfyUI-Zorblax-Upscale".into()));
-    assert_eq!(ids(&pair["traps"], "id"), ["never-ran"], "the class was not loaded: the pack takes part, its code is not repaired");
+    assert_eq!(
+        (&changed["what"], &changed["kind"], &changed["a"]),
+        (&"node-pack".into(), &"removed".into(), &"ComfyUI-Zorblax-Upscale".into())
+    );
+    assert_eq!(
+        ids(&pair["traps"], "id"),
+        ["never-ran"],
+        "the class was not loaded: the pack takes part, its code is not repaired"
+    );
     assert_eq!(pair["curves"][0]["a"].as_array().unwrap().len(), 24);
     assert!(pair["curves"][0]["b"].as_array().unwrap().is_empty());
 }
@@ -67,10 +80,14 @@ fn a_threshold_that_never_had_to_act_is_not_exercised() {
     let pair = pair(&["fixtures/compare/cache-ram-4.log", "fixtures/compare/cache-ram-8.log"]);
     assert_eq!(pair["outcome"], "not-exercised");
     let mechanism = &pair["mechanisms"][0];
-    assert_eq!((&mechanism["id"], &mechanism["a"], &mechanism["b"]), (&"cache-eviction".into(), &"never-worked".into(), &"never-worked".into()));
+    assert_eq!(
+        (&mechanism["id"], &mechanism["a"], &mechanism["b"]),
+        (&"cache-eviction".into(), &"never-worked".into(), &"never-worked".into())
+    );
     assert_eq!(ids(&pair["changed"], "what"), ["flag"]);
     assert_eq!(ids(&pair["traps"], "id"), ["never-ran", "plateau"]);
-    let lines: Vec<u64> = pair["evidence"].as_array().unwrap().iter().map(|line| line["at"]["line"].as_u64().unwrap()).collect();
+    let lines: Vec<u64> =
+        pair["evidence"].as_array().unwrap().iter().map(|line| line["at"]["line"].as_u64().unwrap()).collect();
     assert_eq!(lines, [1, 32, 1, 32]);
 }
 
@@ -87,7 +104,8 @@ fn many_runs_are_held_against_the_first() {
 #[test]
 fn a_collected_cycle_is_better_and_not_clean() {
     let leak = fs::read_to_string(case::root().join("fixtures/checklist/core-leak.log")).unwrap();
-    let cycle: String = leak.lines().filter(|line| !line.contains("WARNING, memory leak")).map(|line| format!("{line}\n")).collect();
+    let cycle: String =
+        leak.lines().filter(|line| !line.contains("WARNING, memory leak")).map(|line| format!("{line}\n")).collect();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cycle.log");
     fs::write(&path, cycle).unwrap();
@@ -106,8 +124,15 @@ fn a_run_that_is_too_short_or_never_loads_the_class_proves_nothing() {
     };
     let short: String = leak.lines().take(22).map(|line| format!("{line}\n")).collect();
     let short = pair(&["fixtures/checklist/core-leak.log", &save("short.log", &short)]);
-    assert_eq!((&short["outcome"], short["headline"].as_str().unwrap().starts_with("Too short")), (&"not-exercised".into(), true));
-    let quiet: String = leak.lines().filter(|line| !line.contains("memory leak") && !line.contains("Lumina2")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(
+        (&short["outcome"], short["headline"].as_str().unwrap().starts_with("Too short")),
+        (&"not-exercised".into(), true)
+    );
+    let quiet: String = leak
+        .lines()
+        .filter(|line| !line.contains("memory leak") && !line.contains("Lumina2"))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let quiet = pair(&["fixtures/checklist/core-leak.log", &save("quiet.log", &quiet)]);
     assert_eq!(quiet["outcome"], "not-exercised");
     assert_eq!(ids(&quiet["traps"], "id"), ["never-ran"]);
@@ -134,7 +159,14 @@ fn few_prompts_say_nothing_of_speed() {
 #[test]
 fn samples_are_shown_beside_the_runs() {
     let samples = |name: &str| format!("fixtures/case/{name}/samples.csv");
-    let told = compare(&[&real("a04_hoard_25"), &real("a05_hoard_control_25"), "--samples-a", &samples("a04_hoard_25"), "--samples-b", &samples("a05_hoard_control_25")]);
+    let told = compare(&[
+        &real("a04_hoard_25"),
+        &real("a05_hoard_control_25"),
+        "--samples-a",
+        &samples("a04_hoard_25"),
+        "--samples-b",
+        &samples("a05_hoard_control_25"),
+    ]);
     let memory = |run: usize| told["comparison"]["runs"][run]["memory"]["shape"].clone();
     assert_eq!(memory(0), "growing");
     assert_ne!(memory(1), "growing");

@@ -26,7 +26,10 @@ fn gib(number: u64) -> String {
 #[test]
 fn no_cgroup_at_all() {
     let probe = look(&[]);
-    assert_eq!((probe.cgroup.hierarchy, probe.cgroup.certainty, probe.limit_bytes()), (Hierarchy::None, Certainty::Known, None));
+    assert_eq!(
+        (probe.cgroup.hierarchy, probe.cgroup.certainty, probe.limit_bytes()),
+        (Hierarchy::None, Certainty::Known, None)
+    );
     assert_eq!(probe.usable_bytes(), Some(1_050_673_152 * 1024));
 }
 
@@ -43,7 +46,10 @@ fn a_namespaced_container_root_has_the_limit_and_hides_what_is_above() {
         ("/sys/fs/cgroup/memory.events", "low 0\nhigh 0\nmax 7\noom 3\noom_kill 2\noom_group_kill 0\n"),
     ]);
     let cgroup = &probe.cgroup;
-    assert_eq!((probe.limit_bytes(), cgroup.swap_limit_bytes, cgroup.current_bytes, cgroup.reclaimable_bytes), (Some(16 * GIB), Some(0), Some(3 * GIB), Some(GIB)));
+    assert_eq!(
+        (probe.limit_bytes(), cgroup.swap_limit_bytes, cgroup.current_bytes, cgroup.reclaimable_bytes),
+        (Some(16 * GIB), Some(0), Some(3 * GIB), Some(GIB))
+    );
     assert_eq!((cgroup.oom_kills(), cgroup.ooms()), (Some(2), Some(3)));
     assert_eq!((cgroup.hidden_above, cgroup.certainty), (true, Certainty::Partial));
 }
@@ -101,7 +107,10 @@ fn memory_high_counts_and_is_told_apart() {
         ("/sys/fs/cgroup/a/memory.max", &gib(32)),
         ("/sys/fs/cgroup/a/memory.high", &gib(28)),
     ]);
-    assert_eq!((probe.cgroup.limit_bytes, probe.cgroup.high_bytes, probe.limit_bytes()), (Some(32 * GIB), Some(28 * GIB), Some(28 * GIB)));
+    assert_eq!(
+        (probe.cgroup.limit_bytes, probe.cgroup.high_bytes, probe.limit_bytes()),
+        (Some(32 * GIB), Some(28 * GIB), Some(28 * GIB))
+    );
 }
 
 #[test]
@@ -109,7 +118,10 @@ fn version_1_with_its_huge_number_and_with_a_limit() {
     let of = |limit: &str| {
         look(&[
             (CGROUP, "9:cpuset:/x\n4:memory:/docker/abc\n1:name=systemd:/docker/abc\n0::/\n"),
-            (MOUNTS, "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"),
+            (
+                MOUNTS,
+                "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro,relatime - cgroup cgroup rw,memory\n41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n",
+            ),
             ("/sys/fs/cgroup/memory/memory.limit_in_bytes", limit),
             ("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", &gib(20)),
             ("/sys/fs/cgroup/memory/memory.usage_in_bytes", &gib(2)),
@@ -121,7 +133,10 @@ fn version_1_with_its_huge_number_and_with_a_limit() {
     let free = of(HUGE_V1);
     assert_eq!((free.cgroup.hierarchy, free.limit_bytes()), (Hierarchy::V1, None));
     let bound = of(&gib(16));
-    assert_eq!((bound.limit_bytes(), bound.cgroup.swap_limit_bytes, bound.cgroup.oom_kills()), (Some(16 * GIB), Some(4 * GIB), Some(1)));
+    assert_eq!(
+        (bound.limit_bytes(), bound.cgroup.swap_limit_bytes, bound.cgroup.oom_kills()),
+        (Some(16 * GIB), Some(4 * GIB), Some(1))
+    );
 }
 
 #[test]
@@ -147,7 +162,10 @@ fn the_kernels_own_minimum_of_version_1_shows_what_is_hidden() {
         (CGROUP, "4:memory:/kubepods/pod1/abc\n"),
         (MOUNTS, "35 31 0:32 /kubepods/pod1/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", HUGE_V1),
-        ("/sys/fs/cgroup/memory/memory.stat", &format!("cache 0\nhierarchical_memory_limit {}\ntotal_inactive_file 0\n", 12 * GIB)),
+        (
+            "/sys/fs/cgroup/memory/memory.stat",
+            &format!("cache 0\nhierarchical_memory_limit {}\ntotal_inactive_file 0\n", 12 * GIB),
+        ),
     ]);
     assert_eq!((probe.limit_bytes(), probe.cgroup.hidden_above), (Some(12 * GIB), false));
 }
@@ -171,7 +189,8 @@ fn what_cannot_be_read_is_unknown_and_never_a_limit() {
 
 #[test]
 fn a_cgroup_that_was_removed_still_has_its_ancestors() {
-    let probe = look(&[(CGROUP, "0::/a/gone (deleted)\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/a/memory.max", &gib(4))]);
+    let probe =
+        look(&[(CGROUP, "0::/a/gone (deleted)\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/a/memory.max", &gib(4))]);
     assert_eq!(probe.limit_bytes(), Some(4 * GIB));
 }
 
@@ -219,13 +238,19 @@ fn another_process_has_its_own_cgroup() {
 fn another_system_is_unknown() {
     let tree = Tree::new(&[(CGROUP, "0::/a\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/a/memory.max", &gib(4))]);
     let probe = Probe::look(&tree.root().of_system("windows"), None);
-    assert_eq!((probe.limit_bytes(), probe.usable_bytes(), probe.cgroup.hierarchy, probe.cgroup.certainty), (None, None, Hierarchy::Unknown, Certainty::Unknown));
+    assert_eq!(
+        (probe.limit_bytes(), probe.usable_bytes(), probe.cgroup.hierarchy, probe.cgroup.certainty),
+        (None, None, Hierarchy::Unknown, Certainty::Unknown)
+    );
 }
 
 #[test]
 fn swap_in_compressed_ram_is_told_apart_and_shared_memory_has_a_size() {
     let probe = look(&[
-        ("/proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n/dev/zram0 partition 4194304 0 100\n/swapfile file 8388608 12 -2\n"),
+        (
+            "/proc/swaps",
+            "Filename\tType\tSize\tUsed\tPriority\n/dev/zram0 partition 4194304 0 100\n/swapfile file 8388608 12 -2\n",
+        ),
         ("/proc/sys/vm/overcommit_memory", "2\n"),
         (MOUNTS, "25 24 0:23 / /dev/shm rw,relatime - tmpfs tmpfs rw,size=65536k\n"),
         ("/proc/sys/kernel/osrelease", "5.15.153.1-microsoft-standard-WSL2\n"),
@@ -240,11 +265,20 @@ fn swap_in_compressed_ram_is_told_apart_and_shared_memory_has_a_size() {
 
 fn report(probe: &Probe, version: Option<Version>, suggest: bool) -> ProbeReport {
     let packs = Packs::built_in();
-    probe_report(probe.clone(), &Words { packs: &packs, zh: false }, &ProbeQuestion { version, suggest, ..ProbeQuestion::default() })
+    probe_report(
+        probe.clone(),
+        &Words { packs: &packs, zh: false },
+        &ProbeQuestion { version, suggest, ..ProbeQuestion::default() },
+    )
 }
 
 fn sixteen_of_1002() -> Probe {
-    look(&[(CGROUP, "0::/\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/memory.max", &gib(16)), ("/proc/swaps", "Filename\n/dev/sda2 partition 8388604 0 -2\n")])
+    look(&[
+        (CGROUP, "0::/\n"),
+        (MOUNTS, V2_MOUNT),
+        ("/sys/fs/cgroup/memory.max", &gib(16)),
+        ("/proc/swaps", "Filename\n/dev/sda2 partition 8388604 0 -2\n"),
+    ])
 }
 
 /// Formulas of the pinned budget and of the cache, by hand.
@@ -255,10 +289,16 @@ fn both_sides_of_the_fix_are_derived_by_the_packs_formulas() {
     let [before, after] = report.derived.as_slice() else { panic!("{:?}", report.derived) };
     let gib = |bytes: Option<f64>| (bytes.unwrap() / GIB as f64 * 100.0).round() / 100.0;
     assert!(Version::parse(&before.version) < Version::parse("0.35.0"));
-    assert_eq!((gib(before.total_ram_bytes), gib(before.cache_gives_way_bytes), before.beyond_limit), (1002.0, 992.0, true));
+    assert_eq!(
+        (gib(before.total_ram_bytes), gib(before.cache_gives_way_bytes), before.beyond_limit),
+        (1002.0, 992.0, true)
+    );
     // min(0.9 R, R - 4 GiB, R + S - 16 GiB) with R = 1002 and S = 8
     assert_eq!(gib(before.pinned_ceiling_bytes), 901.8);
-    assert_eq!((after.version.as_str(), gib(after.total_ram_bytes), gib(after.cache_gives_way_bytes), after.beyond_limit), ("0.35.0", 16.0, 14.0, false));
+    assert_eq!(
+        (after.version.as_str(), gib(after.total_ram_bytes), gib(after.cache_gives_way_bytes), after.beyond_limit),
+        ("0.35.0", 16.0, 14.0, false)
+    );
     // max(0.4 R, min(0.9 R, R - 4 GiB, R + 0 - 16 GiB)) with R = 16
     assert_eq!((gib(after.pinned_ceiling_bytes), after.swap_bytes), (6.4, Some(0.0)));
     assert!(after.card_assumed, "no driver told of a card");
@@ -271,19 +311,36 @@ fn the_version_asked_about_decides_whether_it_is_blind() {
     assert_eq!(report(&probe, Version::parse("0.36.0"), false).sight, Sight::Sees);
     assert_eq!(report(&look(&[]), Version::parse("0.28.0"), false).sight, Sight::Unlimited);
     let classic = report(&probe, Version::parse("0.3.76"), false);
-    assert_eq!((classic.derived[0].cache_mode.as_deref(), classic.derived[0].cache_gives_way_bytes), (Some("classic"), None));
+    assert_eq!(
+        (classic.derived[0].cache_mode.as_deref(), classic.derived[0].cache_gives_way_bytes),
+        (Some("classic"), None)
+    );
 }
 
 #[test]
 fn suggestions_are_of_fixed_size_first_and_the_moving_one_is_labelled() {
     let report = report(&sixteen_of_1002(), Version::parse("0.28.0"), true);
     let suggestion = report.suggestion.unwrap();
-    let flags: Vec<(&str, bool)> = suggestion.settings.iter().map(|setting| (setting.flags.as_str(), setting.moves_with_neighbours)).collect();
+    let flags: Vec<(&str, bool)> =
+        suggestion.settings.iter().map(|setting| (setting.flags.as_str(), setting.moves_with_neighbours)).collect();
     // 1002 seen minus 14 wanted
-    assert_eq!(flags, [("--disable-pinned-memory --cache-lru 10", false), ("--disable-pinned-memory --cache-none", false), ("--cache-ram 988", true)]);
+    assert_eq!(
+        flags,
+        [
+            ("--disable-pinned-memory --cache-lru 10", false),
+            ("--disable-pinned-memory --cache-none", false),
+            ("--cache-ram 988", true)
+        ]
+    );
     assert!(suggestion.launcher.unwrap().contains("psutil.virtual_memory = container"));
     let old = self::report(&sixteen_of_1002(), Version::parse("0.3.20"), true).suggestion.unwrap();
-    assert!(old.settings.iter().all(|setting| !setting.flags.contains("--cache-ram") && !setting.flags.contains("--cache-none")), "{:?}", old.settings);
+    assert!(
+        old.settings
+            .iter()
+            .all(|setting| !setting.flags.contains("--cache-ram") && !setting.flags.contains("--cache-none")),
+        "{:?}",
+        old.settings
+    );
 }
 
 #[test]
@@ -294,15 +351,24 @@ fn where_nothing_is_wrong_nothing_is_suggested() {
 
 #[test]
 fn a_threshold_below_the_plateau_is_named() {
-    let rows: String = (0..60).map(|second| format!("{second},{}\n", if second < 10 { 1000 } else { 12_000 })).collect();
+    let rows: String =
+        (0..60).map(|second| format!("{second},{}\n", if second < 10 { 1000 } else { 12_000 })).collect();
     let samples = read_samples("x", format!("time,rss_anon_mib\n{rows}").as_bytes()).unwrap();
     let packs = Packs::built_in();
     let ask = |threshold| {
-        let question = ProbeQuestion { version: Version::parse("0.28.0"), suggest: true, threshold_mib: Some(threshold), samples: Some(&samples) };
+        let question = ProbeQuestion {
+            version: Version::parse("0.28.0"),
+            suggest: true,
+            threshold_mib: Some(threshold),
+            samples: Some(&samples),
+        };
         probe_report(sixteen_of_1002(), &Words { packs: &packs, zh: false }, &question).suggestion.unwrap().thresholds
     };
     let low = ask(8000.0);
-    assert_eq!((low[0].kind.as_str(), low[0].below_plateau, low[0].plateau_bytes / 1024.0 / 1024.0), ("given", true, 12_000.0));
+    assert_eq!(
+        (low[0].kind.as_str(), low[0].below_plateau, low[0].plateau_bytes / 1024.0 / 1024.0),
+        ("given", true, 12_000.0)
+    );
     assert_eq!((low[1].kind.as_str(), low[1].below_plateau), ("cache", false));
     assert!(!ask(14_000.0)[0].below_plateau);
 }
@@ -361,8 +427,16 @@ fn shown() -> impl Strategy<Value = Shown> {
 
 fn floor() -> impl Strategy<Value = Floor> {
     let limit = || prop::option::weighted(0.6, 1_u64..2000 * GIB);
-    (limit(), limit(), shown(), shown(), any::<bool>(), shown())
-        .prop_map(|(max, high, max_shown, high_shown, binds, binds_shown)| Floor { max, high, max_shown, high_shown, binds, binds_shown })
+    (limit(), limit(), shown(), shown(), any::<bool>(), shown()).prop_map(
+        |(max, high, max_shown, high_shown, binds, binds_shown)| Floor {
+            max,
+            high,
+            max_shown,
+            high_shown,
+            binds,
+            binds_shown,
+        },
+    )
 }
 
 fn put(host: &mut Memory, path: &str, shown: Shown, right: String) {

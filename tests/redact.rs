@@ -52,7 +52,12 @@ fn saved(folder: &Path, name: &str, text: &str) -> String {
 
 #[test]
 fn every_secret_is_planted() {
-    assert_eq!(survivors(PLANTED).len(), SECRETS.lines().count(), "missing: {:?}", SECRETS.lines().filter(|secret| !survivors(PLANTED).contains(secret)).collect::<Vec<_>>());
+    assert_eq!(
+        survivors(PLANTED).len(),
+        SECRETS.lines().count(),
+        "missing: {:?}",
+        SECRETS.lines().filter(|secret| !survivors(PLANTED).contains(secret)).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -95,10 +100,16 @@ fn the_answer_and_its_lines_stay() {
     let folder = tempfile::tempdir().unwrap();
     let log = saved(folder.path(), "x.log", LEAK);
     let plain: serde_json::Value = serde_json::from_str(&call(&["LOG", "--format", "json"], &log).0).unwrap();
-    let clean: serde_json::Value = serde_json::from_str(&call(&["LOG", "--format", "json", "--redact"], &log).0).unwrap();
+    let clean: serde_json::Value =
+        serde_json::from_str(&call(&["LOG", "--format", "json", "--redact"], &log).0).unwrap();
     assert_eq!(plain["reports"][0]["verdict"], clean["reports"][0]["verdict"]);
     let lines = |report: &serde_json::Value| -> Vec<serde_json::Value> {
-        report["reports"][0]["findings"][0]["evidence"].as_array().unwrap().iter().map(|line| line["at"].clone()).collect()
+        report["reports"][0]["findings"][0]["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|line| line["at"].clone())
+            .collect()
     };
     assert_eq!(lines(&plain), lines(&clean), "line numbers and offsets are those of the user's file");
 }
@@ -109,7 +120,10 @@ fn a_redacted_log_keeps_its_lines_and_gives_the_same_answer() {
     let log = saved(folder.path(), "x.log", &format!("{LEAK}{PLANTED}"));
     let shared = call(&["redact", "LOG"], &log).0;
     assert_eq!(shared.lines().count(), format!("{LEAK}{PLANTED}").lines().count());
-    assert!(shared.contains("ComfyUI version: 0.45.2") && shared.contains("custom_nodes/ComfyUI-Softgrain/nodes.py\", line 12"));
+    assert!(
+        shared.contains("ComfyUI version: 0.45.2")
+            && shared.contains("custom_nodes/ComfyUI-Softgrain/nodes.py\", line 12")
+    );
     let again = saved(folder.path(), "y.log", &shared);
     assert_eq!(call(&["redact", "LOG"], &again).0, shared, "a clean log stays as it is");
     let verdict = |log: &str| call(&["LOG", "--quiet"], log).0.split(':').next().map(str::to_owned);
@@ -125,8 +139,11 @@ fn a_redacted_log_keeps_its_lines_and_gives_the_same_answer() {
 #[test]
 fn a_log_of_the_server_stays_json() {
     let folder = tempfile::tempdir().unwrap();
-    let entries: Vec<serde_json::Value> =
-        LEAK.lines().chain(PLANTED.lines()).map(|line| serde_json::json!({ "t": "2026-11-30T10:00:00.000001", "m": format!("{line}\n") })).collect();
+    let entries: Vec<serde_json::Value> = LEAK
+        .lines()
+        .chain(PLANTED.lines())
+        .map(|line| serde_json::json!({ "t": "2026-11-30T10:00:00.000001", "m": format!("{line}\n") }))
+        .collect();
     let text = serde_json::json!({ "entries": entries, "size": { "cols": 80, "rows": 24 } }).to_string();
     let log = saved(folder.path(), "raw.json", &text);
     let shared = call(&["redact", "LOG"], &log).0;

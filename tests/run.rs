@@ -31,7 +31,20 @@ impl Run {
     /// The program with its files here, before `--`.
     fn program(&self, options: &[&str]) -> Command {
         let mut command = case::program();
-        command.arg("run").args(["--log", &self.path("x.log"), "--report", &self.path("report.json"), "--format", "json", "--every", "0.1"]).args(options).arg("--");
+        command
+            .arg("run")
+            .args([
+                "--log",
+                &self.path("x.log"),
+                "--report",
+                &self.path("report.json"),
+                "--format",
+                "json",
+                "--every",
+                "0.1",
+            ])
+            .args(options)
+            .arg("--");
         command
     }
 
@@ -54,14 +67,27 @@ const WORK: &str = "got prompt\\nRequested to load Flux\\n";
 
 #[test]
 fn output_is_the_same_bytes_as_without() {
-    let script = r"printf 'a\r\n\033[31m\377\000 half'; printf ' 10%%|#  | 1/9\r 90%%|## | 9/9\n' >&2; printf ' line\n'; cat";
+    let script =
+        r"printf 'a\r\n\033[31m\377\000 half'; printf ' 10%%|#  | 1/9\r 90%%|## | 9/9\n' >&2; printf ' line\n'; cat";
     let feed = |mut command: Command| {
-        let mut child = command.args(["sh", "-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .args(["sh", "-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(b"what was typed").unwrap();
         child.wait_with_output().unwrap()
     };
     let plain = {
-        let mut child = Command::new("sh").args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         child.stdin.take().unwrap().write_all(b"what was typed").unwrap();
         child.wait_with_output().unwrap()
     };
@@ -80,7 +106,15 @@ fn both_streams_into_one_keep_their_order() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let run = Run::new();
     let out = file.reopen().unwrap();
-    assert!(run.program(&[]).args(["sh", "-c", script]).stderr(out.try_clone().unwrap()).stdout(out).status().unwrap().success());
+    assert!(
+        run.program(&[])
+            .args(["sh", "-c", script])
+            .stderr(out.try_clone().unwrap())
+            .stdout(out)
+            .status()
+            .unwrap()
+            .success()
+    );
     let expected: String = (0..300).map(|number| format!("out {number}\nerr {number}\n")).collect();
     assert!(fs::read_to_string(file.path()).unwrap().starts_with(&expected));
     assert!(run.log().starts_with(&expected));
@@ -125,10 +159,24 @@ fn a_kill_that_the_kernel_counted_is_certain() {
     let run = Run::new();
     run.shell(&format!("printf '{START}{WORK}'; kill -KILL $$"));
     for (constraint, verdict) in [("CONSTRAINT_MEMCG", "container-limit"), ("CONSTRAINT_NONE", "host-oom")] {
-        let counted: String = run.log().lines().map(|line| if line.contains("oom_kill") { format!("comfy-triage run: oom_kill counter rose by 1, constraint={constraint}\n") } else { format!("{line}\n") }).collect();
+        let counted: String = run
+            .log()
+            .lines()
+            .map(|line| {
+                if line.contains("oom_kill") {
+                    format!("comfy-triage run: oom_kill counter rose by 1, constraint={constraint}\n")
+                } else {
+                    format!("{line}\n")
+                }
+            })
+            .collect();
         fs::write(run.path("y.log"), counted).unwrap();
         let report = case::report(&[&run.path("y.log")]);
-        assert_eq!((&report["verdict"]["primary"], &report["verdict"]["grade"]), (&verdict.into(), &"certain".into()), "{constraint}");
+        assert_eq!(
+            (&report["verdict"]["primary"], &report["verdict"]["grade"]),
+            (&verdict.into(), &"certain".into()),
+            "{constraint}"
+        );
     }
 }
 
@@ -161,7 +209,14 @@ fn memory_that_cannot_be_had_is_told() {
 fn a_signal_reaches_the_program() {
     let run = Run::new();
     let script = "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-    let mut child = run.program(&[]).args(["sh", "-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = run
+        .program(&[])
+        .args(["sh", "-c", script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
@@ -199,7 +254,8 @@ fn the_server_is_asked_on_this_machine_only() {
         }
     });
     let run = Run::new();
-    let done = run.program(&["--stats-url", &format!("http://127.0.0.1:{port}")]).args(["sleep", "0.5"]).output().unwrap();
+    let done =
+        run.program(&["--stats-url", &format!("http://127.0.0.1:{port}")]).args(["sleep", "0.5"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0));
     let samples = fs::read_to_string(run.path("x.log.samples.csv")).unwrap();
     assert!(samples.lines().any(|line| line.contains(",7.0,1.0,")), "{samples}");

@@ -17,7 +17,10 @@ fn transcripts_are_current() {
         if std::env::var_os("UPDATE_DOCS").is_some() {
             fs::write(&path, &fresh).unwrap();
         }
-        assert!(fresh == text || std::env::var_os("UPDATE_DOCS").is_some(), "{page} is not current: UPDATE_DOCS=1 cargo test --test transcripts\n{fresh}");
+        assert!(
+            fresh == text || std::env::var_os("UPDATE_DOCS").is_some(),
+            "{page} is not current: UPDATE_DOCS=1 cargo test --test transcripts\n{fresh}"
+        );
     }
 }
 

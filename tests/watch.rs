@@ -74,10 +74,24 @@ fn a_growing_leak_is_said_when_it_shows_and_each_time_it_grows() {
     let said = changes(&log("a02_strong_leak_25"));
     let first = said.iter().find(|change| change.id.starts_with("leak-")).unwrap();
     assert_eq!(first.kind, ChangeKind::Finding);
-    let held: Vec<u64> = said.iter().filter(|change| change.kind == ChangeKind::Held).filter_map(|change| change.held).collect();
+    let held: Vec<u64> =
+        said.iter().filter(|change| change.kind == ChangeKind::Held).filter_map(|change| change.held).collect();
     assert_eq!(held.last(), Some(&24), "{held:?}");
     assert!(held.windows(2).all(|pair| pair[0] < pair[1]), "{held:?}");
-    let mut keys: Vec<_> = said.iter().map(|change| (change.kind, change.session, change.id.clone(), change.about.clone(), change.grade, change.held, change.text.clone())).collect();
+    let mut keys: Vec<_> = said
+        .iter()
+        .map(|change| {
+            (
+                change.kind,
+                change.session,
+                change.id.clone(),
+                change.about.clone(),
+                change.grade,
+                change.held,
+                change.text.clone(),
+            )
+        })
+        .collect();
     let all = keys.len();
     keys.sort();
     keys.dedup();
@@ -95,7 +109,11 @@ fn a_healthy_log_says_nothing() {
 fn a_kill_and_a_new_start_are_said() {
     let start = "Total VRAM 24564 MB, total RAM 65367 MB\nStarting server\nTo see the GUI go to: http://127.0.0.1:8188\ngot prompt\nRequested to load Flux\n";
     let said = changes(format!("{start}Killed\n{start}").as_bytes());
-    let ids: Vec<(&str, u64)> = said.iter().filter(|change| change.kind == ChangeKind::SessionEnded).map(|change| (change.id.as_str(), change.line)).collect();
+    let ids: Vec<(&str, u64)> = said
+        .iter()
+        .filter(|change| change.kind == ChangeKind::SessionEnded)
+        .map(|change| (change.id.as_str(), change.line))
+        .collect();
     assert_eq!(ids, [("killed", 6), ("started-anew", 7)], "{said:#?}");
 }
 
@@ -145,7 +163,10 @@ fn a_truncated_file_begins_again() {
     // Cut and grown beyond the old length between two looks.
     fs::write(&path, "five is a longer text than what stood there before\n").unwrap();
     assert_eq!(drain(&mut follower, &mut got), 1);
-    assert_eq!(String::from_utf8(got).unwrap(), "one\ntwo\nthree\nfour\nfive is a longer text than what stood there before\n");
+    assert_eq!(
+        String::from_utf8(got).unwrap(),
+        "one\ntwo\nthree\nfour\nfive is a longer text than what stood there before\n"
+    );
 }
 
 #[cfg(unix)]
@@ -265,7 +286,10 @@ fn ctrl_c_ends_with_the_report_and_a_line_is_answered_at_once() {
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut waiting).unwrap();
     assert!(waiting.contains("is not there yet"), "{waiting}");
     append(&path, "Total VRAM 24564 MB, total RAM 65367 MB\nStarting server\ngot prompt\n");
-    append(&path, "!!! Exception during processing !!! CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 23.99 GiB of which 1.00 GiB is free.\n");
+    append(
+        &path,
+        "!!! Exception during processing !!! CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 23.99 GiB of which 1.00 GiB is free.\n",
+    );
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
@@ -283,6 +307,7 @@ fn nothing_at_all_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let done = case::program().args(["watch", folder.path().to_str().unwrap(), "--idle", "0"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    let done = case::program().args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"]).output().unwrap();
+    let done =
+        case::program().args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
 }

@@ -22,7 +22,8 @@ pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
 #[must_use]
 pub fn redactor(packs: &Packs) -> Redactor {
     let lines = packs.matcher().rules().iter().flat_map(|rule| packs.prose_list("message", &rule.id, "match"));
-    let classes = packs.classes.iter().flat_map(|class| class.name.as_deref().into_iter().chain(class.pattern.as_deref()));
+    let classes =
+        packs.classes.iter().flat_map(|class| class.name.as_deref().into_iter().chain(class.pattern.as_deref()));
     Redactor::new(lines.chain(classes).chain(packs.nodes.iter().map(|node| node.name.as_str())))
 }
 
@@ -45,7 +46,12 @@ pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<(), InputError>
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
-pub fn read_clean(open: &Open<'_>, packs: &Packs, options: &ReadOptions, redactor: &mut Redactor) -> Result<Read, InputError> {
+pub fn read_clean(
+    open: &Open<'_>,
+    packs: &Packs,
+    options: &ReadOptions,
+    redactor: &mut Redactor,
+) -> Result<Read, InputError> {
     redactor.begin();
     let mut sink = Clean { inner: Recogniser::new(packs, Fold::new(packs)), redactor };
     let mut intake = input::read(open()?, &mut sink, options)?;
@@ -60,14 +66,20 @@ pub fn read_clean(open: &Open<'_>, packs: &Packs, options: &ReadOptions, redacto
 ///
 /// # Errors
 /// The outer error is one of reading, the inner one of writing.
-pub fn write_clean(open: &Open<'_>, redactor: &mut Redactor, out: &mut dyn Write) -> Result<io::Result<()>, InputError> {
+pub fn write_clean(
+    open: &Open<'_>,
+    redactor: &mut Redactor,
+    out: &mut dyn Write,
+) -> Result<io::Result<()>, InputError> {
     redactor.begin();
     let intake = input::read(open()?, &mut Nothing, &ReadOptions::default())?;
     if intake.json.is_some()
         && let Ok(mut value) = serde_json::from_str::<Value>(&text_of(open()?, &intake))
     {
         strings(&mut value, None, &mut |key, text| *text = clean_string(redactor, key, text));
-        return Ok(serde_json::to_writer(&mut *out, &value).map_err(io::Error::from).and_then(|()| out.write_all(b"\n")));
+        return Ok(serde_json::to_writer(&mut *out, &value)
+            .map_err(io::Error::from)
+            .and_then(|()| out.write_all(b"\n")));
     }
     let mut each = |line: &str, end: &str| {
         // Redrawn bars share a line with what was written behind them.
@@ -132,7 +144,8 @@ fn lines(open: &Open<'_>, each: &mut Each<'_>) -> Result<io::Result<()>, InputEr
     let Some(mut value) = value else { return Ok(text.split_inclusive('\n').try_for_each(|line| told(line, each))) };
     let mut fault = Ok(());
     strings(&mut value, None, &mut |key, text| {
-        let context = key.filter(|_| !text.contains('\n')).map(|key| serde_json::json!({ key: text.as_str() }).to_string());
+        let context =
+            key.filter(|_| !text.contains('\n')).map(|key| serde_json::json!({ key: text.as_str() }).to_string());
         for line in text.split_inclusive('\n').chain(context.as_deref()) {
             if fault.is_ok() {
                 fault = told(line, each);

@@ -21,7 +21,10 @@ impl Evidence<'_> {
 
     /// Quiet runs of this set or of a larger one that is not known to have the symptom.
     pub(super) fn quiet_runs(&self, set: &UnitSet) -> usize {
-        self.rounds.iter().filter(|round| round.seen == Seen::Good && set.within(&round.on) && !self.is_bad(&round.on)).count()
+        self.rounds
+            .iter()
+            .filter(|round| round.seen == Seen::Good && set.within(&round.on) && !self.is_bad(&round.on))
+            .count()
     }
 
     /// Quiet runs of exactly this set.
@@ -81,12 +84,8 @@ mod tests {
     #[test]
     fn a_symptom_proves_larger_sets_and_a_quiet_run_speaks_for_smaller_ones() {
         let set = |units: &[usize]| units.iter().copied().collect::<UnitSet>();
-        let rounds = [
-            (set(&[0, 1]), Seen::Good),
-            (set(&[2]), Seen::Bad),
-            (set(&[2, 3]), Seen::Good),
-        ]
-        .map(|(on, seen)| Round { on, why: Why::Rate, seen });
+        let rounds = [(set(&[0, 1]), Seen::Good), (set(&[2]), Seen::Bad), (set(&[2, 3]), Seen::Good)]
+            .map(|(on, seen)| Round { on, why: Why::Rate, seen });
         let all = set(&[0, 1, 2, 3]);
         let evidence = Evidence { all: &all, rounds: &rounds };
         assert!(evidence.is_bad(&set(&[1, 2])) && !evidence.is_bad(&set(&[1, 3])));

@@ -9,8 +9,8 @@ mod find;
 mod plan;
 mod repair;
 mod round;
-mod settle;
 mod set;
+mod settle;
 
 pub use evidence::doubt;
 pub use plan::{expected_rounds, halvings, next};

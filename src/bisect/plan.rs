@@ -142,10 +142,13 @@ impl Search<'_> {
     /// Units that cannot be on without one of `units`.
     pub(super) fn dependents(&self, units: &UnitSet) -> UnitSet {
         let all = UnitSet::all(self.problem.units);
-        all.without(units).iter().filter(|unit| {
-            let closed = self.closed(&UnitSet::from_iter([*unit]));
-            !closed.without(&self.kept).common(units).is_empty()
-        }).collect()
+        all.without(units)
+            .iter()
+            .filter(|unit| {
+                let closed = self.closed(&UnitSet::from_iter([*unit]));
+                !closed.without(&self.kept).common(units).is_empty()
+            })
+            .collect()
     }
 
     fn learn(&mut self, unit: usize, of: &UnitSet) {

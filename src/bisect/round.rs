@@ -70,7 +70,11 @@ pub enum Why {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// Run this; `found` is proved so far.
-    Run { on: UnitSet, why: Why, found: Vec<Group> },
+    Run {
+        on: UnitSet,
+        why: Why,
+        found: Vec<Group>,
+    },
     Done(Outcome),
 }
 

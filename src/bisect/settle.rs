@@ -56,7 +56,11 @@ impl Search<'_> {
         let own = self.evidence.own_quiet_runs(without);
         let quiet = if self.steady { self.evidence.quiet_runs(without) } else { own };
         let limit = if without.within(&self.closed(&UnitSet::new())) { NAMING_AT_ALL } else { NAMING };
-        if self.is_quiet(quiet, only, limit) { Ok(()) } else { Err(self.settling(without, quiet, only, Why::Without { unit })) }
+        if self.is_quiet(quiet, only, limit) {
+            Ok(())
+        } else {
+            Err(self.settling(without, quiet, only, Why::Without { unit }))
+        }
     }
 
     /// Is there more among `rest`, beside `found`?

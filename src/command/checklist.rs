@@ -25,7 +25,12 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     };
     let mut packs = super::packs(&args.packs, console)?;
     let zh = super::chinese(&args.language, console);
-    let question = Question { zh, asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(), memory_limit_mib, ..Question::default() };
+    let question = Question {
+        zh,
+        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
+        memory_limit_mib,
+        ..Question::default()
+    };
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, console)?;
     packs.tell_places(|place| redactor.line(place));
     let mut exit = if all { Exit::Done } else { Exit::Refused };
@@ -45,8 +50,11 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         }
     }
     let reports: Vec<_> = read.iter().map(|(name, story)| answer(name, story, &packs, &question)).collect();
-    let runs: Vec<Run<'_>> =
-        read.iter().zip(&reports).map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None }).collect();
+    let runs: Vec<Run<'_>> = read
+        .iter()
+        .zip(&reports)
+        .map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None })
+        .collect();
     let words = Words { packs: &packs, zh };
     let whom = args.whom.map(|whom| match whom {
         Whom::Core => "core",
@@ -54,7 +62,8 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         Whom::Forum => "forum",
     });
     // Twice: which log is the main one is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &words).and_then(|first| first.logs.iter().position(|log| log.role == "main"));
+    let main = checklist(&runs, Vec::new(), whom, &words)
+        .and_then(|first| first.logs.iter().position(|log| log.role == "main"));
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),

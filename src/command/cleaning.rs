@@ -67,7 +67,11 @@ impl AsRef<[u8]> for Bytes {
 }
 
 /// Goes through all logs for what is private. A log that cannot be read is told, and left out.
-pub(super) fn learn_all(inputs: &[Input], packs: &Packs, console: &mut Console<'_>) -> io::Result<(Vec<Log>, Redactor, bool)> {
+pub(super) fn learn_all(
+    inputs: &[Input],
+    packs: &Packs,
+    console: &mut Console<'_>,
+) -> io::Result<(Vec<Log>, Redactor, bool)> {
     let mut redactor = redactor(packs);
     let mut logs = Vec::new();
     let mut all = true;

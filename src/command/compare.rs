@@ -77,7 +77,12 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     let runs: Vec<Run<'_>> = read
         .iter()
         .zip(&reports)
-        .map(|((name, story, samples), report)| Run { name: name.clone(), read: story, report, samples: samples.as_ref() })
+        .map(|((name, story, samples), report)| Run {
+            name: name.clone(),
+            read: story,
+            report,
+            samples: samples.as_ref(),
+        })
         .collect();
     let comparison = compare(&runs, &Words { packs: &packs, zh }, args.force);
     let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
@@ -96,6 +101,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
 
 fn samples_of(path: &PathBuf) -> Result<Samples, SamplesError> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
+    let file = std::fs::File::open(path)
+        .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
     read_samples(&name, file)
 }

@@ -33,7 +33,8 @@ pub(super) fn unknown(id: &str, packs: &Packs) -> Box<UsageError> {
     known.extend(packs.nodes.iter().map(|node| node.id.as_str()));
     known.extend(packs.remedies.iter().map(|remedy| remedy.id.as_str()));
     known.extend(packs.avoids.iter().map(|avoid| avoid.id.as_str()));
-    let near = hint(id, &known, "`comfy-triage rules list` lists the rules; verdicts and known bugs are named in reports");
+    let near =
+        hint(id, &known, "`comfy-triage rules list` lists the rules; verdicts and known bugs are named in reports");
     Box::new(UsageError::UnknownId { given: id.to_owned(), near })
 }
 
@@ -62,7 +63,9 @@ impl Explainer<'_> {
             self.bug(bug, &mut out);
         }
         let is_node = |node: &&NodeDef| {
-            node.id == self.id || node.name.eq_ignore_ascii_case(self.id) || node.dirs.iter().any(|dir| dir.eq_ignore_ascii_case(self.id))
+            node.id == self.id
+                || node.name.eq_ignore_ascii_case(self.id)
+                || node.dirs.iter().any(|dir| dir.eq_ignore_ascii_case(self.id))
         };
         for node in packs.nodes.iter().filter(is_node) {
             self.node(node, &mut out);
@@ -90,7 +93,8 @@ impl Explainer<'_> {
         self.title("message", self.id, "", out);
         self.prose("field-means", "message", self.id, "means", out);
         let lines = self.labels.packs().prose_list("message", self.id, "match");
-        let quotes = lines.iter().take(1).map(|line| Quote { place: "…".to_owned(), text: (*line).to_owned(), remark: None });
+        let quotes =
+            lines.iter().take(1).map(|line| Quote { place: "…".to_owned(), text: (*line).to_owned(), remark: None });
         let item = Item { quotes: quotes.collect(), ..Item::default() };
         if !item.quotes.is_empty() {
             out.push(Block::Items { label: self.labels.get("field-line"), items: vec![item], numbered: false });
@@ -205,7 +209,9 @@ impl Explainer<'_> {
 fn versions(labels: &Labels<'_>, since: Since, until: Option<Version>) -> String {
     let until = until.map(|until| until.to_string());
     match (since, until) {
-        (Since::At(since), Some(until)) => labels.with("span-both", &[("since", &since.to_string()), ("until", &until)]),
+        (Since::At(since), Some(until)) => {
+            labels.with("span-both", &[("since", &since.to_string()), ("until", &until)])
+        }
         (Since::At(since), None) => labels.with("span-since", &[("since", &since.to_string())]),
         (_, Some(until)) => labels.with("span-until", &[("until", &until)]),
         (Since::BeforeNumbers, None) => labels.get("span-all"),

@@ -90,7 +90,9 @@ mod tests {
 
     #[test]
     fn a_mistyped_command_is_no_file() {
-        assert!(matches!(*of(&["expalin"]).unwrap_err(), UsageError::MistypedCommand { near, .. } if near == "explain"));
+        assert!(
+            matches!(*of(&["expalin"]).unwrap_err(), UsageError::MistypedCommand { near, .. } if near == "explain")
+        );
         assert_eq!(of(&["expalin.log"]).unwrap(), [Input::File("expalin.log".into())]);
     }
 

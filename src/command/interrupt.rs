@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGQUIT};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 #[cfg(unix)]
 const ALL: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];

@@ -12,7 +12,8 @@ pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>)
             let steps = strsim::damerau_levenshtein(&given, &name.to_lowercase());
             let contained = given.len() >= 4 && name.contains(&given);
             // A third of the letters may be wrong, but never all of a short word.
-            (contained || steps <= (name.chars().count() / 3).max(1)).then_some((if contained { 0 } else { steps }, name))
+            (contained || steps <= (name.chars().count() / 3).max(1))
+                .then_some((if contained { 0 } else { steps }, name))
         })
         .collect();
     near.sort();
@@ -24,7 +25,9 @@ pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>)
 pub(super) fn hint(given: &str, known: &[&str], listed: &str) -> String {
     match nearest(given, known.iter().copied()).as_slice() {
         [] => listed.to_owned(),
-        near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")),
+        near => {
+            format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))
+        }
     }
 }
 

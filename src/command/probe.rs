@@ -64,7 +64,8 @@ fn version(given: &str) -> Result<Version, Box<UsageError>> {
 
 pub(super) fn samples(path: &Path) -> Result<Samples, SamplesError> {
     let name = path.display().to_string();
-    let file = File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
+    let file =
+        File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
     read_samples(&name, file)
 }
 
@@ -87,7 +88,10 @@ pub(super) fn env(path: &Path) -> Result<Env, Box<UsageError>> {
 }
 
 /// The limit in MiB that a file given with `--env` tells of. Other facts are said to be unused.
-pub(super) fn env_limit_mib(path: &Path, console: &mut Console<'_>) -> io::Result<Result<Option<f64>, Box<UsageError>>> {
+pub(super) fn env_limit_mib(
+    path: &Path,
+    console: &mut Console<'_>,
+) -> io::Result<Result<Option<f64>, Box<UsageError>>> {
     Ok(match env(path) {
         Ok(Env::Probe(probe)) => Ok(probe.limit_bytes().map(|bytes| bytes as f64 / crate::event::MIB)),
         Ok(Env::Other) => {

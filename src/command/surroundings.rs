@@ -58,7 +58,8 @@ fn configured_packs() -> Vec<PathBuf> {
         return vec![rules];
     }
     let entries = std::fs::read_dir(&rules).into_iter().flatten().filter_map(Result::ok);
-    let mut packs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| path.join("pack.toml").is_file()).collect();
+    let mut packs: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.join("pack.toml").is_file()).collect();
     packs.sort();
     packs
 }

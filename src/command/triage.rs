@@ -24,7 +24,8 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     };
     if let Some(path) = &args.samples {
         let name = path.display().to_string();
-        let read = std::fs::File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
+        let read = std::fs::File::open(path)
+            .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
         match read.and_then(|file| read_samples(&name, file)) {
             Ok(samples) => question.samples = Some(samples),
             Err(error) => {
@@ -77,7 +78,13 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
 }
 
 /// The same with logs that are gone through for what is private before anything of them is shown.
-fn redacted(args: &TriageArgs, inputs: &[Input], question: &Question, packs: &mut Packs, console: &mut Console<'_>) -> io::Result<Ended> {
+fn redacted(
+    args: &TriageArgs,
+    inputs: &[Input],
+    question: &Question,
+    packs: &mut Packs,
+    console: &mut Console<'_>,
+) -> io::Result<Ended> {
     let (logs, mut redactor, all) = learn_all(inputs, packs, console)?;
     packs.tell_places(|place| redactor.line(place));
     let view =

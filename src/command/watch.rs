@@ -204,7 +204,8 @@ impl Watch<'_> {
                 }
                 pace.done(begun);
             }
-            if self.args.idle.is_some_and(|idle| !source.is_pipe() && last_bytes.elapsed() >= Duration::from_secs(idle)) {
+            if self.args.idle.is_some_and(|idle| !source.is_pipe() && last_bytes.elapsed() >= Duration::from_secs(idle))
+            {
                 break;
             }
             if !self.interrupts.take().is_empty() {
@@ -243,7 +244,13 @@ impl Watch<'_> {
                 }
                 WatchFormat::Text => {
                     let grade = change.grade.map_or_else(String::new, |grade| format!(" · {}", labels.grade(grade)));
-                    let values = [("time", &*now.format("%H:%M:%S").to_string()), ("line", &*change.line.to_string()), ("id", &change.id), ("grade", &grade), ("text", &change.text)];
+                    let values = [
+                        ("time", &*now.format("%H:%M:%S").to_string()),
+                        ("line", &*change.line.to_string()),
+                        ("id", &change.id),
+                        ("grade", &grade),
+                        ("text", &change.text),
+                    ];
                     writeln!(console.out, "{}", words.say("live-line", &values))?;
                 }
             }
@@ -256,7 +263,14 @@ impl Watch<'_> {
         console.err.flush()
     }
 
-    fn end(mut self, story: Option<Story<'_>>, name: &str, failed: Option<io::Error>, words: &Words<'_>, console: &mut Console<'_>) -> io::Result<Ended> {
+    fn end(
+        mut self,
+        story: Option<Story<'_>>,
+        name: &str,
+        failed: Option<io::Error>,
+        words: &Words<'_>,
+        console: &mut Console<'_>,
+    ) -> io::Result<Ended> {
         let Some(story) = story else { return Ok(Ok(Exit::Refused)) };
         if story.bytes() == 0 {
             let name = name.to_owned();
@@ -280,7 +294,8 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         };
         self.say(&changes, words, console)?;
-        let view = View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
+        let view =
+            View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
         let format = match self.args.format {
             WatchFormat::Text => {
                 writeln!(console.out)?;

@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn flags_keep_their_values() {
-        let flags = flags_of("python main.py --disable-pinned-memory --async-offload 3 --cache-ram=4 --fast fp16 fp8 2>&1");
+        let flags =
+            flags_of("python main.py --disable-pinned-memory --async-offload 3 --cache-ram=4 --fast fp16 fp8 2>&1");
         assert_eq!(flags[0], ("--disable-pinned-memory".to_owned(), vec![]));
         assert_eq!(flags[1], ("--async-offload".to_owned(), vec!["3".to_owned()]));
         assert_eq!(flags[2], ("--cache-ram".to_owned(), vec!["4".to_owned()]));

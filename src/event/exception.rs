@@ -8,11 +8,8 @@ pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if !text.first()?.is_ascii_alphabetic() && text.first() != Some(&b'_') {
         return None;
     }
-    let len = text
-        .iter()
-        .take(96)
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
-        .count();
+    let len =
+        text.iter().take(96).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count();
     let (kind, rest) = text.split_at_checked(len)?;
     // The cheap question first: nearly every line begins with a word, and few of those end in a colon.
     if !matches!(rest.first(), None | Some(b':')) || !ENDINGS.iter().any(|ending| kind.ends_with(ending)) {

@@ -72,65 +72,154 @@ pub struct OomNumbers {
 /// What a line says.
 #[derive(Debug, Clone)]
 pub enum What<'a> {
-    Fact { name: &'a str, value: FactValue<'a>, weak: bool },
-    Launch { args: Cow<'a, str> },
+    Fact {
+        name: &'a str,
+        value: FactValue<'a>,
+        weak: bool,
+    },
+    Launch {
+        args: Cow<'a, str>,
+    },
     ServerStart,
     ServerReady,
     PromptGot,
-    PromptExecuted { seconds: f64 },
+    PromptExecuted {
+        seconds: f64,
+    },
     PromptInvalid,
     PromptDetail,
     PromptInterrupted,
-    LoadRequested { class: Cow<'a, str> },
-    LoadComplete { class: Option<Cow<'a, str>>, loaded: Option<f64> },
-    LoadPartial { class: Option<Cow<'a, str>>, loaded: Option<f64>, offloaded: Option<f64> },
-    LoadDynamic { class: Cow<'a, str>, staged: f64 },
+    LoadRequested {
+        class: Cow<'a, str>,
+    },
+    LoadComplete {
+        class: Option<Cow<'a, str>>,
+        loaded: Option<f64>,
+    },
+    LoadPartial {
+        class: Option<Cow<'a, str>>,
+        loaded: Option<f64>,
+        offloaded: Option<f64>,
+    },
+    LoadDynamic {
+        class: Cow<'a, str>,
+        staged: f64,
+    },
     LoadOld,
     Loader,
-    Unload { count: u64 },
-    UnloadPartial { freed: Option<f64> },
+    Unload {
+        count: u64,
+    },
+    UnloadPartial {
+        freed: Option<f64>,
+    },
     UnloadDetail,
-    LeakPotential { class: Cow<'a, str> },
-    LeakWarning { class: Cow<'a, str> },
+    LeakPotential {
+        class: Cow<'a, str>,
+    },
+    LeakWarning {
+        class: Cow<'a, str>,
+    },
     /// `!!! Exception during processing !!!`; the message follows as events of its own.
-    Exception { message: Cow<'a, str> },
+    Exception {
+        message: Cow<'a, str>,
+    },
     TracebackStart,
-    TracebackFrame { file: Cow<'a, str>, line: u64, function: Cow<'a, str> },
+    TracebackFrame {
+        file: Cow<'a, str>,
+        line: u64,
+        function: Cow<'a, str>,
+    },
     /// Last line of a traceback, or such a line without one.
-    ExceptionLine { kind: Cow<'a, str>, message: Cow<'a, str> },
+    ExceptionLine {
+        kind: Cow<'a, str>,
+        message: Cow<'a, str>,
+    },
     /// The numbers are boxed, since every event would be as large as this rare one.
-    Oom { kind: Cow<'a, str>, numbers: Box<OomNumbers>, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
-    OomField { numbers: Box<OomNumbers>, sizes: Vec<(Cow<'a, str>, Cow<'a, str>)> },
+    Oom {
+        kind: Cow<'a, str>,
+        numbers: Box<OomNumbers>,
+        sizes: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    },
+    OomField {
+        numbers: Box<OomNumbers>,
+        sizes: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    },
     OomUnload,
     OomTip,
     OomSummary,
     TiledRetry,
     AttentionRetry,
-    HostOom { kind: Cow<'a, str>, requested: Option<f64> },
-    KernelOom { constraint: Cow<'a, str> },
-    KernelKill { pid: u64, name: Cow<'a, str>, anon_rss: Option<f64>, cgroup: bool },
+    HostOom {
+        kind: Cow<'a, str>,
+        requested: Option<f64>,
+    },
+    KernelOom {
+        constraint: Cow<'a, str>,
+    },
+    KernelKill {
+        pid: u64,
+        name: Cow<'a, str>,
+        anon_rss: Option<f64>,
+        cgroup: bool,
+    },
     Kill,
     OomDaemon,
-    Exit { code: i64 },
+    Exit {
+        code: i64,
+    },
     Crash,
     Stop,
     Pause,
     ContainerHint,
-    ContainerLimit { bytes: f64 },
-    OomKilledFlag { value: bool },
-    ImportRow { seconds: f64, path: Cow<'a, str>, failed: bool },
-    ImportFailed { path: Cow<'a, str>, reason: Cow<'a, str> },
+    ContainerLimit {
+        bytes: f64,
+    },
+    OomKilledFlag {
+        value: bool,
+    },
+    ImportRow {
+        seconds: f64,
+        path: Cow<'a, str>,
+        failed: bool,
+    },
+    ImportFailed {
+        path: Cow<'a, str>,
+        reason: Cow<'a, str>,
+    },
     NodesDisabled,
-    NodeSkipped { name: Cow<'a, str> },
+    NodeSkipped {
+        name: Cow<'a, str>,
+    },
     PinError,
-    Aimdo { level: Cow<'a, str>, message: Cow<'a, str> },
-    CacheEvict { active: bool, full: bool },
-    PinEvict { freed: Option<f64> },
-    DetailLoad { class: Cow<'a, str>, ram: Option<f64>, vram: Option<f64> },
-    DeviceClone { class: Cow<'a, str>, device: Cow<'a, str> },
-    ReportField { name: &'a str, value: Cow<'a, str> },
+    Aimdo {
+        level: Cow<'a, str>,
+        message: Cow<'a, str>,
+    },
+    CacheEvict {
+        active: bool,
+        full: bool,
+    },
+    PinEvict {
+        freed: Option<f64>,
+    },
+    DetailLoad {
+        class: Cow<'a, str>,
+        ram: Option<f64>,
+        vram: Option<f64>,
+    },
+    DeviceClone {
+        class: Cow<'a, str>,
+        device: Cow<'a, str>,
+    },
+    ReportField {
+        name: &'a str,
+        value: Cow<'a, str>,
+    },
     ReportStart,
-    ReportSection { section: Cow<'a, str> },
+    ReportSection {
+        section: Cow<'a, str>,
+    },
     Bar(Bar),
     Notice,
     ErrorNotice,

@@ -166,7 +166,14 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
     }
 
-    fn send_constants<'t>(&mut self, segment: &Segment<'_>, at: At<'t>, rule: &'t Rule, weak: bool, nested: bool) -> bool {
+    fn send_constants<'t>(
+        &mut self,
+        segment: &Segment<'_>,
+        at: At<'t>,
+        rule: &'t Rule,
+        weak: bool,
+        nested: bool,
+    ) -> bool {
         let mut told = false;
         for (name, constant) in &rule.set {
             if RESERVED.contains(&&**name) {
@@ -209,7 +216,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         if let Some((kind, message)) = split_exception(text) {
             self.tally.understood += 1;
             let at = At { rule: "traceback", ..at };
-            let what = What::ExceptionLine { kind: String::from_utf8_lossy(kind), message: String::from_utf8_lossy(message) };
+            let what =
+                What::ExceptionLine { kind: String::from_utf8_lossy(kind), message: String::from_utf8_lossy(message) };
             self.send(segment, at, what, None, false);
             if !message.is_empty() {
                 self.message(segment, message);
@@ -257,7 +265,11 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             return false;
         }
         self.tally.understood += 1;
-        let sizes = joined.1.into_iter().map(|(name, size)| (Cow::Owned(name.into_owned()), Cow::Owned(size.into_owned()))).collect();
+        let sizes = joined
+            .1
+            .into_iter()
+            .map(|(name, size)| (Cow::Owned(name.into_owned()), Cow::Owned(size.into_owned())))
+            .collect();
         let what = What::OomField { numbers: Box::new(joined.0), sizes };
         let at = At { rule: "oom-wrapped", ..at };
         self.send(segment, at, what, None, false);
@@ -398,7 +410,9 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
             loaded: read.bytes("loaded"),
             offloaded: read.bytes("offloaded"),
         },
-        EventKind::LoadDynamic => What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) },
+        EventKind::LoadDynamic => {
+            What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) }
+        }
         EventKind::LoadOld => What::LoadOld,
         EventKind::Loader => What::Loader,
         EventKind::Unload => What::Unload { count: read.number("count").unwrap_or(0.0) as u64 },
@@ -463,7 +477,9 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
         EventKind::Aimdo => What::Aimdo { level: read.owned("level"), message: read.owned("message") },
         EventKind::CacheEvict => What::CacheEvict { active: read.flag("active"), full: read.flag("full") },
         EventKind::PinEvict => What::PinEvict { freed: read.bytes("freed") },
-        EventKind::DetailLoad => What::DetailLoad { class: read.owned("class"), ram: read.bytes("ram"), vram: read.bytes("vram") },
+        EventKind::DetailLoad => {
+            What::DetailLoad { class: read.owned("class"), ram: read.bytes("ram"), vram: read.bytes("vram") }
+        }
         EventKind::DeviceClone => What::DeviceClone { class: read.owned("class"), device: read.owned("device") },
         EventKind::ReportField => match captures.iter().next() {
             Some(capture) => What::ReportField { name: capture.name, value: String::from_utf8_lossy(capture.text) },
@@ -472,7 +488,10 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
         EventKind::ReportStart => What::ReportStart,
         EventKind::ReportSection => What::ReportSection { section: read.owned("section") },
         EventKind::ErrorNotice => match read.text("type").or_else(|| constant_text(rule, "type")) {
-            Some(kind) => What::ExceptionLine { kind, message: read.text("message").or_else(|| read.text("detail")).unwrap_or_default() },
+            Some(kind) => What::ExceptionLine {
+                kind,
+                message: read.text("message").or_else(|| read.text("detail")).unwrap_or_default(),
+            },
             None => What::ErrorNotice,
         },
         EventKind::Noise => What::Noise,

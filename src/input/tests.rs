@@ -134,7 +134,9 @@ fn json_logs_and_values() {
     let (got, intake) = run(raw.as_bytes(), 100);
     let Some(Got::Text { place, stamp, .. }) = got.first() else { panic!("a text") };
     assert_eq!(stamp.as_deref(), Some("2026-11-30T09:19:11.686567"));
-    assert!(raw.get(place.byte as usize..).is_some_and(|rest| rest.starts_with("{\"t\": \"2026-11-30T09:19:11.686567\"")));
+    assert!(
+        raw.get(place.byte as usize..).is_some_and(|rest| rest.starts_with("{\"t\": \"2026-11-30T09:19:11.686567\""))
+    );
     assert_eq!((intake.json, intake.lines, intake.newline), (Some(JsonKind::Log), 7, "lf"));
 
     let text =

@@ -146,14 +146,26 @@ impl Changes {
                 // A finding that was just told speaks of the same line.
                 let told = report.findings.iter().any(|finding| {
                     finding.evidence.iter().any(|evidence| evidence.at.line == line)
-                        && changes.iter().any(|change| change.id == finding.id && change.session == index + 1 && change.kind == ChangeKind::Finding)
+                        && changes.iter().any(|change| {
+                            change.id == finding.id && change.session == index + 1 && change.kind == ChangeKind::Finding
+                        })
                 });
                 if told {
                     continue;
                 }
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
-                let text = words.say(if id == "gpu-oom" { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
-                changes.push(Change { kind: ChangeKind::Oom, line, session: index + 1, id: id.to_owned(), about: None, grade: None, held: None, text });
+                let text =
+                    words.say(if id == "gpu-oom" { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
+                changes.push(Change {
+                    kind: ChangeKind::Oom,
+                    line,
+                    session: index + 1,
+                    id: id.to_owned(),
+                    about: None,
+                    grade: None,
+                    held: None,
+                    text,
+                });
             }
         }
     }
@@ -173,7 +185,16 @@ impl Changes {
             };
             if self.endings.len() < REMEMBERED && self.endings.insert((index + 1, id)) {
                 let line = ending.at.as_ref().map_or(session.last_line, |at| at.place.line);
-                changes.push(Change { kind: ChangeKind::SessionEnded, line, session: index + 1, id: id.to_owned(), about: None, grade: None, held: None, text: words.say(sentence, &[]) });
+                changes.push(Change {
+                    kind: ChangeKind::SessionEnded,
+                    line,
+                    session: index + 1,
+                    id: id.to_owned(),
+                    about: None,
+                    grade: None,
+                    held: None,
+                    text: words.say(sentence, &[]),
+                });
             }
         }
         if self.sessions > 0 && count > self.sessions {

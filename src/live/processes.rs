@@ -22,7 +22,8 @@ pub fn tree(proc: &Path, root: u32) -> Vec<u32> {
     for entry in std::fs::read_dir(proc).into_iter().flatten().filter_map(Result::ok) {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
         there |= pid == root;
-        if let Some(parent) = std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|text| parent_of(&text)) {
+        if let Some(parent) = std::fs::read_to_string(entry.path().join("stat")).ok().and_then(|text| parent_of(&text))
+        {
             children.entry(parent).or_default().push(pid);
         }
     }
@@ -46,7 +47,9 @@ pub fn usage(proc: &Path, pids: &[u32]) -> Usage {
     let mut usage = Usage::default();
     for pid in pids {
         let Ok(status) = std::fs::read_to_string(proc.join(pid.to_string()).join("status")) else { continue };
-        let row = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
+        let row = |name: &str| {
+            status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok())
+        };
         // A zombie has no memory rows.
         let Some(rss) = row("VmRSS:") else { continue };
         usage.processes += 1;
@@ -67,7 +70,8 @@ mod tests {
             let own = folder.path().join(pid.to_string());
             std::fs::create_dir(&own).unwrap();
             std::fs::write(own.join("stat"), format!("{pid} ({name}) S {parent} 1 1 0\n")).unwrap();
-            std::fs::write(own.join("status"), format!("Name:\tx\nVmRSS:\t {rss} kB\nRssAnon:\t {} kB\n", rss / 2)).unwrap();
+            std::fs::write(own.join("status"), format!("Name:\tx\nVmRSS:\t {rss} kB\nRssAnon:\t {} kB\n", rss / 2))
+                .unwrap();
         };
         put(10, "bash", 1, 100);
         put(11, "py) S 99 (thon", 10, 1000);

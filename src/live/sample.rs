@@ -56,7 +56,8 @@ impl<'h, H: Host> Sampler<'h, H> {
         let memory = crate::probe::memory(self.host);
         let kib = |bytes: Option<u64>| number(bytes.map(|bytes| bytes / 1024));
         let some = |value: u64| if used.processes > 0 { value.to_string() } else { String::new() };
-        let swap_used = memory.swap_total_bytes.zip(memory.swap_free_bytes).map(|(total, free)| total.saturating_sub(free));
+        let swap_used =
+            memory.swap_total_bytes.zip(memory.swap_free_bytes).map(|(total, free)| total.saturating_sub(free));
         let mib = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.1}"));
         let stats = stats.copied().unwrap_or_default();
         let fields = [

@@ -22,7 +22,10 @@ pub enum StatsError {
     #[diagnostic(code(comfy_triage::run::stats_url), help("write it as http://127.0.0.1:8188"))]
     Form { given: String },
     #[error("`{given}` is not on this machine")]
-    #[diagnostic(code(comfy_triage::run::stats_url_not_local), help("only 127.0.0.1, [::1] and localhost are polled: nothing leaves this machine"))]
+    #[diagnostic(
+        code(comfy_triage::run::stats_url_not_local),
+        help("only 127.0.0.1, [::1] and localhost are polled: nothing leaves this machine")
+    )]
     NotLocal { given: String },
 }
 
@@ -53,7 +56,10 @@ impl StatsUrl {
         let form = || StatsError::Form { given: given.to_owned() };
         let rest = given.strip_prefix("http://").ok_or_else(form)?;
         let host = rest.split('/').next().unwrap_or_default();
-        let name = host.rsplit_once(':').filter(|(name, port)| !port.ends_with(']') && (!name.contains(':') || name.ends_with(']'))).map_or(host, |(name, _)| name);
+        let name = host
+            .rsplit_once(':')
+            .filter(|(name, port)| !port.ends_with(']') && (!name.contains(':') || name.ends_with(']')))
+            .map_or(host, |(name, _)| name);
         let with_port = if name == host { format!("{host}:80") } else { host.to_owned() };
         if name.is_empty() || host.contains('@') {
             return Err(form());
@@ -63,7 +69,8 @@ impl StatsUrl {
         if !name.eq_ignore_ascii_case("localhost") && bare.parse::<std::net::IpAddr>().is_err() {
             return Err(StatsError::NotLocal { given: given.to_owned() });
         }
-        let addresses: Vec<SocketAddr> = with_port.to_socket_addrs().map_err(|_| form())?.filter(|address| address.ip().is_loopback()).collect();
+        let addresses: Vec<SocketAddr> =
+            with_port.to_socket_addrs().map_err(|_| form())?.filter(|address| address.ip().is_loopback()).collect();
         if addresses.is_empty() {
             return Err(StatsError::NotLocal { given: given.to_owned() });
         }
@@ -72,7 +79,8 @@ impl StatsUrl {
 
     /// Asks once. `None` when nobody answers, or not in time.
     pub fn ask(&self) -> Option<Stats> {
-        let mut stream = self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, PATIENCE).ok())?;
+        let mut stream =
+            self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, PATIENCE).ok())?;
         stream.set_read_timeout(Some(PATIENCE)).ok()?;
         stream.set_write_timeout(Some(PATIENCE)).ok()?;
         write!(stream, "GET /system_stats HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host).ok()?;
@@ -108,10 +116,22 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_polled() {
-        for good in ["http://127.0.0.1:8188", "http://127.0.0.1:8188/", "http://localhost:8188", "http://[::1]:8188/system_stats", "http://127.0.0.5"] {
+        for good in [
+            "http://127.0.0.1:8188",
+            "http://127.0.0.1:8188/",
+            "http://localhost:8188",
+            "http://[::1]:8188/system_stats",
+            "http://127.0.0.5",
+        ] {
             assert!(StatsUrl::parse(good).is_ok(), "{good}");
         }
-        for bad in ["http://192.168.0.2:8188", "http://example.org:8188", "http://0.0.0.0:8188", "http://127.0.0.1.example.org:80", "http://8.8.8.8"] {
+        for bad in [
+            "http://192.168.0.2:8188",
+            "http://example.org:8188",
+            "http://0.0.0.0:8188",
+            "http://127.0.0.1.example.org:80",
+            "http://8.8.8.8",
+        ] {
             assert!(matches!(StatsUrl::parse(bad), Err(StatsError::NotLocal { .. })), "{bad}");
         }
         for none in ["127.0.0.1:8188", "https://127.0.0.1:8188", "http://", "http://user@127.0.0.1:8188"] {
@@ -123,7 +143,10 @@ mod tests {
     fn an_answer_is_read_and_an_error_page_is_not() {
         let body = "{\"system\":{\"ram_free\":1048576},\"devices\":[{\"vram_free\":2097152,\"torch_vram_total\":4194304,\"torch_vram_free\":1048576}]}";
         let stats = parse_stats(&format!("HTTP/1.1 200 OK\r\nServer: x\r\n\r\n{body}")).unwrap();
-        assert_eq!((stats.vram_free_mib, stats.torch_reserved_mib, stats.torch_free_mib, stats.ram_free_mib), (Some(2.0), Some(4.0), Some(1.0), Some(1.0)));
+        assert_eq!(
+            (stats.vram_free_mib, stats.torch_reserved_mib, stats.torch_free_mib, stats.ram_free_mib),
+            (Some(2.0), Some(4.0), Some(1.0), Some(1.0))
+        );
         assert_eq!(parse_stats(&format!("HTTP/1.1 404 Not Found\r\n\r\n{body}")), None);
         assert_eq!(parse_stats("garbage"), None);
     }

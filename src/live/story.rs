@@ -23,7 +23,11 @@ impl std::fmt::Debug for Story<'_> {
 impl<'p> Story<'p> {
     /// A log of which nothing was read yet.
     pub fn new(packs: &'p Packs) -> Self {
-        Self { reader: Reader::new(ReadOptions::default()), recogniser: Recogniser::new(packs, Fold::new(packs)), at_line_start: true }
+        Self {
+            reader: Reader::new(ReadOptions::default()),
+            recogniser: Recogniser::new(packs, Fold::new(packs)),
+            at_line_start: true,
+        }
     }
 
     /// Takes the next bytes, however they are cut.

@@ -165,7 +165,12 @@ pub fn glance(host: &dyn Host, pid: Option<u32>) -> Cgroup {
     };
     let mounts = mounts(&text);
     // The last mount hides those before it.
-    let Some((mount, own_folder)) = mounts.iter().rev().filter(|mount| fits(mount)).find_map(|mount| folder(mount, path).map(|folder| (mount, folder))) else {
+    let Some((mount, own_folder)) = mounts
+        .iter()
+        .rev()
+        .filter(|mount| fits(mount))
+        .find_map(|mount| folder(mount, path).map(|folder| (mount, folder)))
+    else {
         return cgroup;
     };
     Walk { host, hierarchy, mount }.up(&own_folder, &mut cgroup);
@@ -174,15 +179,19 @@ pub fn glance(host: &dyn Host, pid: Option<u32>) -> Cgroup {
 
 /// Which hierarchy counts the memory, and the path in it.
 fn own_path(lines: &str) -> Option<(Hierarchy, &str)> {
-    let rows = || lines.lines().filter_map(|line| {
-        let mut fields = line.splitn(3, ':');
-        Some((fields.next()?, fields.next()?, fields.next()?))
-    });
+    let rows = || {
+        lines.lines().filter_map(|line| {
+            let mut fields = line.splitn(3, ':');
+            Some((fields.next()?, fields.next()?, fields.next()?))
+        })
+    };
     let v1 = rows().find(|(_, controllers, _)| controllers.split(',').any(|name| name == "memory"));
     if let Some((_, _, path)) = v1 {
         return Some((Hierarchy::V1, path));
     }
-    rows().find(|(number, controllers, _)| *number == "0" && controllers.is_empty()).map(|(_, _, path)| (Hierarchy::V2, path))
+    rows()
+        .find(|(number, controllers, _)| *number == "0" && controllers.is_empty())
+        .map(|(_, _, path)| (Hierarchy::V2, path))
 }
 
 /// A way up from a cgroup to the mount's root.
@@ -224,7 +233,11 @@ impl Walk<'_> {
         cgroup.certainty = match (certain, any) {
             (true, _) => Certainty::Known,
             (false, true) => Certainty::Partial,
-            (false, false) if cgroup.unreadable.is_empty() && self.hierarchy == Hierarchy::V2 && self.is_real_root(point) => Certainty::Known,
+            (false, false)
+                if cgroup.unreadable.is_empty() && self.hierarchy == Hierarchy::V2 && self.is_real_root(point) =>
+            {
+                Certainty::Known
+            }
             (false, false) => Certainty::Unknown,
         };
         let at = [(&cgroup.limit_at, cgroup.limit_bytes), (&cgroup.high_at, cgroup.high_bytes)]
@@ -235,7 +248,8 @@ impl Walk<'_> {
             Some((_, at)) => cgroup.levels.iter().find(|level| level.folder == *at),
             None => cgroup.levels.iter().find(|level| level.current_bytes.is_some()),
         };
-        (cgroup.current_bytes, cgroup.reclaimable_bytes) = holder.map_or((None, None), |level| (level.current_bytes, level.reclaimable_bytes));
+        (cgroup.current_bytes, cgroup.reclaimable_bytes) =
+            holder.map_or((None, None), |level| (level.current_bytes, level.reclaimable_bytes));
     }
 
     /// The files of one cgroup. True when one of its limits could be read.
@@ -249,7 +263,9 @@ impl Walk<'_> {
             let both = bytes(&self.bound(folder, "memory.memsw.limit_in_bytes", cgroup));
             level.swap_max_bytes = both.zip(level.max_bytes).map(|(both, memory)| both.saturating_sub(memory));
             level.current_bytes = self.number(folder, "memory.usage_in_bytes");
-            level.reclaimable_bytes = self.row(folder, "memory.stat", "total_inactive_file").or_else(|| self.row(folder, "memory.stat", "inactive_file"));
+            level.reclaimable_bytes = self
+                .row(folder, "memory.stat", "total_inactive_file")
+                .or_else(|| self.row(folder, "memory.stat", "inactive_file"));
             level.ooms = self.number(folder, "memory.failcnt");
             level.oom_kills = self.row(folder, "memory.oom_control", "oom_kill");
         } else {
@@ -311,14 +327,18 @@ impl Walk<'_> {
         let v2_below = self.hierarchy == Hierarchy::V2 && self.host.exists(&format!("{point}/memory.max"));
         cgroup.hidden_above = match self.hierarchy {
             // The kernel's own minimum covers them.
-            Hierarchy::V1 => self.mount.root != "/" && self.row(point, "memory.stat", "hierarchical_memory_limit").is_none(),
+            Hierarchy::V1 => {
+                self.mount.root != "/" && self.row(point, "memory.stat", "hierarchical_memory_limit").is_none()
+            }
             _ => v2_below || self.mount.root != "/",
         };
     }
 
     /// Only the root of all has controllers and no limit of its own.
     fn is_real_root(&self, point: &str) -> bool {
-        self.mount.root == "/" && self.host.exists(&format!("{point}/cgroup.controllers")) && !self.host.exists(&format!("{point}/memory.max"))
+        self.mount.root == "/"
+            && self.host.exists(&format!("{point}/cgroup.controllers"))
+            && !self.host.exists(&format!("{point}/memory.max"))
     }
 }
 

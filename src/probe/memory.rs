@@ -57,7 +57,8 @@ pub fn memory(host: &dyn Host) -> Memory {
     memory.overcommit = host.read("/proc/sys/vm/overcommit_memory").ok().and_then(|text| text.trim().parse().ok());
     if let Ok(text) = host.read("/proc/self/mountinfo") {
         let mounts = mounts(&text);
-        memory.shm_bytes = mounts.iter().rev().find(|mount| mount.point == "/dev/shm").and_then(|mount| tmpfs_bytes(&mount.options));
+        memory.shm_bytes =
+            mounts.iter().rev().find(|mount| mount.point == "/dev/shm").and_then(|mount| tmpfs_bytes(&mount.options));
         memory.virtualised = mounts.iter().any(|mount| mount.point == "/proc/meminfo");
     }
     memory

@@ -13,7 +13,7 @@ mod signs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use cgroup::{Cgroup, Certainty, Hierarchy, Level, cgroup, glance};
+pub use cgroup::{Certainty, Cgroup, Hierarchy, Level, cgroup, glance};
 pub use gpu::{Gpu, GpuProcess, NVIDIA_CARDS, nvidia_cards, nvidia_processes, rocm_cards};
 pub use host::{Host, Root};
 pub use memory::{Memory, memory};

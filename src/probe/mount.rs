@@ -77,7 +77,12 @@ mod tests {
 
     #[test]
     fn a_path_is_found_below_the_mount_that_shows_it_and_nowhere_else() {
-        let at = |root: &str| Mount { root: root.into(), point: "/sys/fs/cgroup".into(), kind: "cgroup2".into(), options: String::new() };
+        let at = |root: &str| Mount {
+            root: root.into(),
+            point: "/sys/fs/cgroup".into(),
+            kind: "cgroup2".into(),
+            options: String::new(),
+        };
         assert_eq!(folder(&at("/"), "/a/b").as_deref(), Some("/sys/fs/cgroup/a/b"));
         assert_eq!(folder(&at("/"), "/").as_deref(), Some("/sys/fs/cgroup"));
         assert_eq!(folder(&at("/docker/x"), "/docker/x").as_deref(), Some("/sys/fs/cgroup"));

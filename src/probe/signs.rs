@@ -16,12 +16,21 @@ pub struct Sign {
 }
 
 /// Variables that only certain places set.
-const VARIABLES: [(&str, &str); 4] =
-    [("KUBERNETES_SERVICE_HOST", "kubernetes"), ("RUNPOD_POD_ID", "rented"), ("VAST_CONTAINERLABEL", "rented"), ("container", "")];
+const VARIABLES: [(&str, &str); 4] = [
+    ("KUBERNETES_SERVICE_HOST", "kubernetes"),
+    ("RUNPOD_POD_ID", "rented"),
+    ("VAST_CONTAINERLABEL", "rented"),
+    ("container", ""),
+];
 const FILES: [(&str, &str); 3] =
     [("/.dockerenv", "docker"), ("/run/.containerenv", "podman"), ("/var/run/secrets/kubernetes.io", "kubernetes")];
-const PATHS: [(&str, &str); 5] =
-    [("kubepods", "kubernetes"), ("docker", "docker"), ("libpod", "podman"), ("/lxc", "lxc"), ("containerd", "containerd")];
+const PATHS: [(&str, &str); 5] = [
+    ("kubepods", "kubernetes"),
+    ("docker", "docker"),
+    ("libpod", "podman"),
+    ("/lxc", "lxc"),
+    ("containerd", "containerd"),
+];
 
 /// All signs, in a fixed order.
 pub fn signs(host: &dyn Host) -> Vec<Sign> {

@@ -102,7 +102,10 @@ impl Redactor {
         let trimmed = line.trim();
         match self.region {
             Region::None => {
-                if trimmed.contains("PRIVATE KEY-----") && trimmed.contains("-----BEGIN") && !trimmed.contains("-----END") {
+                if trimmed.contains("PRIVATE KEY-----")
+                    && trimmed.contains("-----BEGIN")
+                    && !trimmed.contains("-----END")
+                {
                     self.region = Region::Key;
                 } else if trimmed.starts_with("## Attached Workflow") {
                     self.region = Region::Workflow;
@@ -142,7 +145,9 @@ impl Redactor {
                 if secret.start() < end || !self.is_private(shape, &found, secret, text) {
                     continue;
                 }
-                let (Some(before), Some(whole)) = (text.get(end..secret.start()), text.get(secret.range())) else { continue };
+                let (Some(before), Some(whole)) = (text.get(end..secret.start()), text.get(secret.range())) else {
+                    continue;
+                };
                 out.push_str(before);
                 let kept = whole.len() - whole.trim_end_matches(shape.trim).len();
                 let (whole, tail) = whole.split_at_checked(whole.len() - kept).unwrap_or((whole, ""));

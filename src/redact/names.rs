@@ -61,7 +61,11 @@ impl Names {
         if self.finder.is_none() {
             self.list = self.known.iter().map(|(name, category)| (name.clone(), *category)).collect();
             let names = self.list.iter().map(|(name, _)| name.as_str());
-            self.finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).ascii_case_insensitive(true).build(names).ok();
+            self.finder = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .ascii_case_insensitive(true)
+                .build(names)
+                .ok();
         }
         let Some(finder) = &self.finder else { return text.to_owned() };
         let kept: Vec<std::ops::Range<usize>> = self.node_folder.find_iter(text).map(|found| found.range()).collect();
@@ -90,13 +94,15 @@ impl Names {
 /// No letter or digit stands against it. Names in scripts without blanks have no such edges.
 fn stands_alone(before: &str, name: &str, after: &str) -> bool {
     let joins = |outer: Option<char>, inner: Option<char>| {
-        outer.is_some_and(|letter| letter.is_ascii_alphanumeric()) && inner.is_some_and(|letter| letter.is_ascii_alphanumeric())
+        outer.is_some_and(|letter| letter.is_ascii_alphanumeric())
+            && inner.is_some_and(|letter| letter.is_ascii_alphanumeric())
     };
     !joins(before.chars().next_back(), name.chars().next()) && !joins(after.chars().next(), name.chars().next_back())
 }
 
 /// The name is part of a token that was put in before.
 fn ends_in_token(before: &str) -> bool {
-    let word = before.rsplit(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).next().unwrap_or_default();
+    let word =
+        before.rsplit(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).next().unwrap_or_default();
     word.starts_with("redacted-")
 }

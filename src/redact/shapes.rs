@@ -66,7 +66,10 @@ const ROWS: &[Row] = &[
     ),
     (r"(?i)\bbearer\s+(?P<a>[A-Za-z0-9._~+/=-]{8,})", KEY, accept::always),
     (
-        concat!(r#"(?i)(?:\b|_)(?:passw(?:or)?d|passwd|passphrase|client[_-]?secret|secret)\\?["']?\s*[:=]\s*"#, value!()),
+        concat!(
+            r#"(?i)(?:\b|_)(?:passw(?:or)?d|passwd|passphrase|client[_-]?secret|secret)\\?["']?\s*[:=]\s*"#,
+            value!()
+        ),
         KEY,
         accept::password_value,
     ),
@@ -80,7 +83,10 @@ const ROWS: &[Row] = &[
         accept::token_value,
     ),
     (
-        concat!(r#"\b[A-Z0-9_]*(?:TOKEN|API_?KEY|SECRET|PASSWORD|PASSWD|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]*\s*=\s*"#, value!()),
+        concat!(
+            r#"\b[A-Z0-9_]*(?:TOKEN|API_?KEY|SECRET|PASSWORD|PASSWD|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]*\s*=\s*"#,
+            value!()
+        ),
         KEY,
         accept::token_value,
     ),
@@ -89,7 +95,11 @@ const ROWS: &[Row] = &[
         KEY,
         accept::token_value,
     ),
-    (r#"(?i)[?&;](?:sig|signature|key|token|auth|code|x-amz-(?:signature|credential|security-token)|x-goog-signature)=(?P<a>[^&\s"'\\]+)"#, KEY, accept::token_value),
+    (
+        r#"(?i)[?&;](?:sig|signature|key|token|auth|code|x-amz-(?:signature|credential|security-token)|x-goog-signature)=(?P<a>[^&\s"'\\]+)"#,
+        KEY,
+        accept::token_value,
+    ),
     (r"(?i)\b(?:set-)?cookie\s*:\s*(?P<a>[^\r\n]+)", KEY, accept::always),
     // ---- workflows and prompts ----
     (r#"(?P<a>\{.*"(?:widgets_values|class_type|last_node_id)".*)$"#, &[("a", Category::Workflow)], accept::always),
@@ -137,14 +147,22 @@ const ROWS: &[Row] = &[
         ADDRESS,
         accept::ipv6,
     ),
-    (r"(?i)(?:^|[^0-9a-z:-])(?P<a>(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?:[^0-9a-z:-]|$)", ADDRESS, accept::always),
+    (
+        r"(?i)(?:^|[^0-9a-z:-])(?P<a>(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?:[^0-9a-z:-]|$)",
+        ADDRESS,
+        accept::always,
+    ),
     (
         r"(?i)\b(?P<a>(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})",
         &[("a", Category::Device)],
         accept::always,
     ),
     // ---- accounts ----
-    (r#"(?i)[a-z]:[\\/]+(?:users|documents and settings)[\\/]+(?P<a>[^\\/\r\n:*?"'<>|]{1,64})[\\/]"#, USER, accept::user),
+    (
+        r#"(?i)[a-z]:[\\/]+(?:users|documents and settings)[\\/]+(?P<a>[^\\/\r\n:*?"'<>|]{1,64})[\\/]"#,
+        USER,
+        accept::user,
+    ),
     (r#"(?i)[\\/](?:home|users)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+)"#, USER, accept::user),
     (r#"/(?:run/)?media/(?P<a>[^/\s:"']+)/"#, USER, accept::user),
     (r#"(?:^|[\s'"=:])~(?P<a>[A-Za-z_][A-Za-z0-9._-]*)/"#, USER, accept::user),
@@ -152,11 +170,31 @@ const ROWS: &[Row] = &[
     (r"\b[ug]id=\d+\((?P<a>[^)\s]+)\)", USER, accept::user),
     (r#"OneDrive - (?P<a>[^\\/\r\n"']+)[\\/]"#, &[("a", Category::Organisation)], accept::always),
     // ---- machines ----
-    (r"^\S{1,9}\s+\d{1,2}\s+\d\d:\d\d:\d\d\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[:]+(?:\[\d+\])?:", HOST, accept::host),
-    (r"^\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[]+\[\d+\]:", HOST, accept::host),
-    (r#"(?i)\b(?:hostname|computername|computer name|machine ?name|nodename|server ?name)\\?["']?\s*[:=]\s*\\?["']?(?P<a>[A-Za-z0-9][A-Za-z0-9._-]+)"#, HOST, accept::host),
-    (r"(?i)\b[a-z][a-z0-9+.-]*://(?:redacted-key-\d+@)?(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*)", HOST, accept::host),
-    (r"(?i)\b(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|corp|localdomain|intranet|ts\.net))\b", HOST, accept::local_host),
+    (
+        r"^\S{1,9}\s+\d{1,2}\s+\d\d:\d\d:\d\d\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[:]+(?:\[\d+\])?:",
+        HOST,
+        accept::host,
+    ),
+    (
+        r"^\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[]+\[\d+\]:",
+        HOST,
+        accept::host,
+    ),
+    (
+        r#"(?i)\b(?:hostname|computername|computer name|machine ?name|nodename|server ?name)\\?["']?\s*[:=]\s*\\?["']?(?P<a>[A-Za-z0-9][A-Za-z0-9._-]+)"#,
+        HOST,
+        accept::host,
+    ),
+    (
+        r"(?i)\b[a-z][a-z0-9+.-]*://(?:redacted-key-\d+@)?(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*)",
+        HOST,
+        accept::host,
+    ),
+    (
+        r"(?i)\b(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|corp|localdomain|intranet|ts\.net))\b",
+        HOST,
+        accept::local_host,
+    ),
     (r#"(?:^|[\s'"(=])\\{2,4}(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\\{1,2}[^\\\s]"#, HOST, accept::host),
     // ---- files ----
     (concat!(r#"(?i)[\\/](?:output|input|temp)[\\/]+(?P<a>[^\r\n"'<>|*?]+?"#, media!(), r")\b"), FILE, accept::always),
@@ -179,7 +217,11 @@ pub(super) fn shapes() -> Vec<Shape> {
         .map(|(text, groups, accept)| Shape {
             pattern: super::pattern(text),
             groups,
-            trim: if *groups == USER || *groups == HOST { &['.', ',', ';', ':', ')', ']', '\'', '"', '`', '!', '?'] } else { &[] },
+            trim: if *groups == USER || *groups == HOST {
+                &['.', ',', ';', ':', ')', ']', '\'', '"', '`', '!', '?']
+            } else {
+                &[]
+            },
             accept: *accept,
         })
         .collect()

@@ -18,7 +18,10 @@ fn paths_keep_their_form_and_lose_the_name() {
         ("/home/alice/ComfyUI/custom_nodes/alice-pack", "/home/redacted-user-1/ComfyUI/custom_nodes/alice-pack"),
         ("cannot open /Users/alice.", "cannot open /Users/redacted-user-1."),
         ("/mnt/c/Users/alice/x, then alice again", "/mnt/c/Users/redacted-user-1/x, then redacted-user-1 again"),
-        ("(venv) alice@deepthought:~/ComfyUI$ python main.py", "(venv) redacted-user-1@redacted-host-1:~/ComfyUI$ python main.py"),
+        (
+            "(venv) alice@deepthought:~/ComfyUI$ python main.py",
+            "(venv) redacted-user-1@redacted-host-1:~/ComfyUI$ python main.py",
+        ),
         ("Aug 04 10:39:10 deepthought earlyoom[845]: x", "Aug 04 10:39:10 redacted-host-1 earlyoom[845]: x"),
     ] {
         assert_eq!(clean(line), want);
@@ -27,7 +30,14 @@ fn paths_keep_their_form_and_lose_the_name() {
 
 #[test]
 fn accounts_that_everybody_has_stay() {
-    for line in ["/home/user/ComfyUI", "/root/ComfyUI", r"C:\Users\Public\x", "/home/runner/build", "File \"/opt/ComfyUI/main.py\", line 3", "C:\\AI\\ComfyUI\\user\\default"] {
+    for line in [
+        "/home/user/ComfyUI",
+        "/root/ComfyUI",
+        r"C:\Users\Public\x",
+        "/home/runner/build",
+        "File \"/opt/ComfyUI/main.py\", line 3",
+        "C:\\AI\\ComfyUI\\user\\default",
+    ] {
         assert_eq!(clean(line), line);
     }
 }
@@ -83,7 +93,10 @@ fn a_name_that_is_a_word_of_the_log_goes_only_from_paths() {
     let mut redactor = redactor();
     redactor.learn("/home/will/ComfyUI");
     redactor.learn("/home/alice/ComfyUI");
-    assert_eq!(redactor.line("Checkpoint files will always be loaded safely."), "Checkpoint files will always be loaded safely.");
+    assert_eq!(
+        redactor.line("Checkpoint files will always be loaded safely."),
+        "Checkpoint files will always be loaded safely."
+    );
     assert_eq!(redactor.line("x /home/will/y"), "x /home/redacted-user-1/y");
     assert_eq!(redactor.line("Alice's cache, malice"), "redacted-user-2's cache, malice");
 }
@@ -92,11 +105,18 @@ fn a_name_that_is_a_word_of_the_log_goes_only_from_paths() {
 fn equal_things_get_equal_tokens_and_a_clean_text_stays() {
     let mut redactor = redactor();
     let once = redactor.line("/home/alice/a 192.168.7.4 /home/bob/b ALICE 192.168.7.5 192.168.7.4");
-    assert_eq!(once, "/home/redacted-user-1/a redacted-ip-1 /home/redacted-user-2/b redacted-user-1 redacted-ip-2 redacted-ip-1");
+    assert_eq!(
+        once,
+        "/home/redacted-user-1/a redacted-ip-1 /home/redacted-user-2/b redacted-user-1 redacted-ip-2 redacted-ip-1"
+    );
     assert_eq!(redactor.line(&once), once);
     let mut second = self::redactor();
     second.learn(&once);
-    assert_eq!(second.line("/home/carol/x"), "/home/redacted-user-3/x", "numbers of an earlier run are not given again");
+    assert_eq!(
+        second.line("/home/carol/x"),
+        "/home/redacted-user-3/x",
+        "numbers of an earlier run are not given again"
+    );
 }
 
 #[test]
@@ -118,7 +138,18 @@ fn prompts_workflows_and_files_go() {
 #[test]
 fn a_key_and_a_workflow_over_several_lines_go() {
     let mut redactor = redactor();
-    let lines = ["-----BEGIN OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXk", "-----END OPENSSH PRIVATE KEY-----", "## Attached Workflow", "```", "{\"secret\":", "\"anna\"}", "```", "## Additional Context", "plain"];
+    let lines = [
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "b3BlbnNzaC1rZXk",
+        "-----END OPENSSH PRIVATE KEY-----",
+        "## Attached Workflow",
+        "```",
+        "{\"secret\":",
+        "\"anna\"}",
+        "```",
+        "## Additional Context",
+        "plain",
+    ];
     let shown: Vec<String> = lines.iter().map(|line| redactor.line(line)).collect();
     assert_eq!(shown.join("\n").matches("redacted-").count(), 3, "{shown:?}");
     assert!(!shown.join("\n").contains("b3Blb") && !shown.join("\n").contains("anna"));
@@ -130,6 +161,7 @@ fn what_was_replaced_is_told_without_telling_it() {
     let mut redactor = redactor();
     redactor.learn("/home/alice/x password=hunter2");
     redactor.line("/home/alice/x password=hunter2 /home/alice");
-    let table: Vec<String> = redactor.replaced().iter().map(|row| format!("{} {} {}", row.token, row.count, row.hint)).collect();
+    let table: Vec<String> =
+        redactor.replaced().iter().map(|row| format!("{} {} {}", row.token, row.count, row.hint)).collect();
     assert_eq!(table, ["redacted-user-1 2 al… (5)", "redacted-key-1 1 … (7)"]);
 }

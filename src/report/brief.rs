@@ -95,12 +95,14 @@ impl Brief<'_> {
         let report = self.report;
         let primary = report.findings.iter().find(|finding| finding.id == report.verdict.primary);
         if let Some(finding) = primary {
-            let quotes: Vec<Quote> = self.first(&finding.evidence, self.limits.evidence).iter().map(Quote::of).collect();
+            let quotes: Vec<Quote> =
+                self.first(&finding.evidence, self.limits.evidence).iter().map(Quote::of).collect();
             if !quotes.is_empty() {
                 self.blocks.push(Block::Quotes(quotes));
             }
             // What maintainers said and what a log cannot show are paragraphs: they stand last, and wait for `--verbose`.
-            let short = finding.figures.iter().take_while(|figure| !matches!(figure.name.as_str(), "said" | "needs")).count();
+            let short =
+                finding.figures.iter().take_while(|figure| !matches!(figure.name.as_str(), "said" | "needs")).count();
             let limit = if self.limits.figures == usize::MAX { usize::MAX } else { self.limits.figures.min(short) };
             let figures = self.first(&finding.figures, limit);
             if !figures.is_empty() {
@@ -157,7 +159,13 @@ impl Brief<'_> {
             .first(&seen, self.limits.also)
             .iter()
             .map(|finding| Item {
-                text: self.labels.with("about-what", &[("what", &format!("{} · {}", finding.id, self.labels.grade(finding.grade))), ("text", &finding.summary)]),
+                text: self.labels.with(
+                    "about-what",
+                    &[
+                        ("what", &format!("{} · {}", finding.id, self.labels.grade(finding.grade))),
+                        ("text", &finding.summary),
+                    ],
+                ),
                 quotes: finding.evidence.first().map(Quote::of).into_iter().collect(),
                 command: None,
             })
@@ -178,7 +186,8 @@ impl Brief<'_> {
     fn who(&mut self, primary: Option<&Finding>) {
         let named = primary.filter(|finding| !finding.candidates.is_empty());
         let also = || {
-            let findings = self.report.findings.iter().filter(|finding| self.report.verdict.secondary.contains(&finding.id));
+            let findings =
+                self.report.findings.iter().filter(|finding| self.report.verdict.secondary.contains(&finding.id));
             findings.into_iter().find(|finding| !finding.candidates.is_empty())
         };
         if let Some(finding) = named.or_else(also) {

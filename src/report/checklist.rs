@@ -12,7 +12,9 @@ use super::outline::{Block, Item, Quote, push_items};
 use super::palette::{Tone, paint};
 use super::printer::tool;
 use super::{View, blocks};
-use crate::answer::{CHECKLIST_SCHEMA_VERSION, Checklist, Condition, Decision, IssueDraft, Part, SeenIn, State, Step, Tool};
+use crate::answer::{
+    CHECKLIST_SCHEMA_VERSION, Checklist, Condition, Decision, IssueDraft, Part, SeenIn, State, Step, Tool,
+};
 use crate::rule::{PackInfo, Packs};
 
 /// Lines shown of one condition.
@@ -29,7 +31,8 @@ pub struct ChecklistOutput<'c> {
 
 /// The checklist as one indented JSON value.
 pub fn checklist_json(checklist: &Checklist, packs: &Packs) -> io::Result<String> {
-    let output = ChecklistOutput { schema_version: CHECKLIST_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), checklist };
+    let output =
+        ChecklistOutput { schema_version: CHECKLIST_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), checklist };
     let mut text = serde_json::to_string_pretty(&output)?;
     text.push('\n');
     Ok(text)
@@ -63,7 +66,12 @@ pub fn checklist_text(checklist: &Checklist, packs: &Packs, view: &View, always:
 pub fn checklist_markdown(checklist: &Checklist, packs: &Packs, always: bool) -> String {
     let labels = Labels::new(packs, checklist.language == "zh");
     let advice = &checklist.advice;
-    let mut out = format!("## {}\n\n**{}** (`{}`)\n", escape(&labels.get("checklist-remove")), escape(&advice.headline), advice.decision.id());
+    let mut out = format!(
+        "## {}\n\n**{}** (`{}`)\n",
+        escape(&labels.get("checklist-remove")),
+        escape(&advice.headline),
+        advice.decision.id()
+    );
     out.push_str(&markdown::blocks(&outline(checklist, &labels)));
     if always || advice.decision != Decision::NoIssue {
         out.push_str("\n---\n\n");
@@ -87,7 +95,11 @@ fn outline(checklist: &Checklist, labels: &Labels<'_>) -> Vec<Block> {
     let place = advice.place.as_ref().map(|place| format!("{whom}: {place}")).unwrap_or(whom);
     out.push(Block::line(labels.get("checklist-where"), place));
     if several {
-        let logs = checklist.logs.iter().enumerate().map(|(number, log)| Item::text(format!("{} {}: {}", letter(number), log.source, log.text)));
+        let logs = checklist
+            .logs
+            .iter()
+            .enumerate()
+            .map(|(number, log)| Item::text(format!("{} {}: {}", letter(number), log.source, log.text)));
         out.push(Block::Items { label: labels.get("checklist-logs"), items: logs.collect(), numbered: false });
     }
     if let Some(launcher) = &checklist.launcher {
@@ -96,10 +108,17 @@ fn outline(checklist: &Checklist, labels: &Labels<'_>) -> Vec<Block> {
     }
     if advice.decision != Decision::NoIssue {
         out.extend(checklist.conditions.iter().map(|condition| told(condition, labels, several)));
-        let outside = checklist.conditions.iter().flat_map(|condition| &condition.items).filter(|piece| piece.state == "not-in-a-log");
-        let outside = outside.map(|piece| Item { text: piece.label.clone(), command: piece.supply.clone(), quotes: Vec::new() });
+        let outside = checklist
+            .conditions
+            .iter()
+            .flat_map(|condition| &condition.items)
+            .filter(|piece| piece.state == "not-in-a-log");
+        let outside =
+            outside.map(|piece| Item { text: piece.label.clone(), command: piece.supply.clone(), quotes: Vec::new() });
         push_items(&mut out, labels, "checklist-outside", outside.collect());
-        let records = checklist.records.iter().map(|record| Item::text(format!("{} {} ({}, {})", record.title, record.link, record.state, record.checked)));
+        let records = checklist.records.iter().map(|record| {
+            Item::text(format!("{} {} ({}, {})", record.title, record.link, record.state, record.checked))
+        });
         push_items(&mut out, labels, "checklist-records", records.collect());
     }
     let next: Vec<Item> = advice.next.iter().map(step).collect();
@@ -116,7 +135,11 @@ fn told(condition: &Condition, labels: &Labels<'_>, several: bool) -> Block {
         State::NotMet => "checklist-not-met",
         State::CannotTell => "checklist-cannot-tell",
     });
-    let item = Item { text: condition.reason.clone(), command: None, quotes: quotes(&condition.evidence, several).into_iter().take(LINES).collect() };
+    let item = Item {
+        text: condition.reason.clone(),
+        command: None,
+        quotes: quotes(&condition.evidence, several).into_iter().take(LINES).collect(),
+    };
     Block::Items { label: format!("{mark} {}:", condition.title), items: vec![item], numbered: false }
 }
 
@@ -158,7 +181,9 @@ fn write_part(out: &mut String, part: &Part, draft: &IssueDraft, labels: &Labels
             let english = Labels::new(labels.packs(), labels.zh() && draft.whom == "forum");
             out.push_str(&format!("**{}**\n", escape(&english.plain("draft-blank", &[("what", text)]))));
         }
-        Part::Check { done, text } => out.push_str(&format!("- [{}] {}\n", if *done { "x" } else { " " }, escape(text))),
+        Part::Check { done, text } => {
+            out.push_str(&format!("- [{}] {}\n", if *done { "x" } else { " " }, escape(text)))
+        }
         Part::List { items, numbered } => {
             for (index, item) in items.iter().enumerate() {
                 let mark = if *numbered { format!("{}. ", index + 1) } else { "- ".to_owned() };
@@ -175,7 +200,10 @@ fn write_part(out: &mut String, part: &Part, draft: &IssueDraft, labels: &Labels
                 }
                 rows.push(format!("{:>6} | {}", line.line, line.text));
                 if line.repeats > 0 {
-                    rows.push(format!("       | … {}", english.with("checklist-more-lines", &[("n", &line.repeats.to_string())])));
+                    rows.push(format!(
+                        "       | … {}",
+                        english.with("checklist-more-lines", &[("n", &line.repeats.to_string())])
+                    ));
                 }
             }
             fenced(out, "powershell", rows);

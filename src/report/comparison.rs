@@ -30,7 +30,8 @@ pub struct ComparisonOutput<'c> {
 
 /// The comparison as one indented JSON value.
 pub fn comparison_json(comparison: &Comparison, packs: &Packs) -> io::Result<String> {
-    let output = ComparisonOutput { schema_version: COMPARISON_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), comparison };
+    let output =
+        ComparisonOutput { schema_version: COMPARISON_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), comparison };
     let mut text = serde_json::to_string_pretty(&output)?;
     text.push('\n');
     Ok(text)
@@ -81,7 +82,11 @@ fn tone(outcome: Outcome) -> Tone {
 
 /// Letter of a run: A, B, C, …
 fn letter(number: usize) -> String {
-    u32::try_from(number).ok().and_then(|number| char::from_u32(u32::from('A') + number)).filter(char::is_ascii_uppercase).map_or_else(|| number.to_string(), String::from)
+    u32::try_from(number)
+        .ok()
+        .and_then(|number| char::from_u32(u32::from('A') + number))
+        .filter(char::is_ascii_uppercase)
+        .map_or_else(|| number.to_string(), String::from)
 }
 
 fn outline(comparison: &Comparison, pair: &Pair, labels: &Labels<'_>) -> Vec<Block> {
@@ -99,7 +104,12 @@ fn outline(comparison: &Comparison, pair: &Pair, labels: &Labels<'_>) -> Vec<Blo
     out.push(Block::Items { label: labels.get("compare-changed"), items: changed, numbered: false });
     // With many runs the table at the end holds the figures.
     if comparison.runs.len() > 2 {
-        super::outline::push_items(&mut out, labels, "compare-traps", pair.traps.iter().map(|trap| Item::text(&trap.text)).collect());
+        super::outline::push_items(
+            &mut out,
+            labels,
+            "compare-traps",
+            pair.traps.iter().map(|trap| Item::text(&trap.text)).collect(),
+        );
         out.retain(|block| !matches!(block, Block::Quotes(quotes) if quotes.is_empty()));
         return out;
     }
@@ -116,16 +126,26 @@ fn outline(comparison: &Comparison, pair: &Pair, labels: &Labels<'_>) -> Vec<Blo
     out.push(Block::Table { head, rows: rows.collect() });
     for curves in &pair.curves {
         let curve = |number: usize, points: &[CurveReport]| {
-            let points: Vec<String> = thin(points).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
+            let points: Vec<String> =
+                thin(points).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
             let points = if points.is_empty() { labels.get("compare-none") } else { points.join("  ") };
             Item::text(format!("{}  {points}", letter(number)))
         };
         let items = vec![curve(pair.a, &curves.a), curve(pair.b, &curves.b)];
-        out.push(Block::Items { label: labels.with("compare-curve", &[("class", &curves.class)]), items, numbered: false });
+        out.push(Block::Items {
+            label: labels.with("compare-curve", &[("class", &curves.class)]),
+            items,
+            numbered: false,
+        });
     }
     let mechanisms: Vec<Item> = pair.mechanisms.iter().map(|mechanism| Item::text(&mechanism.text)).collect();
     super::outline::push_items(&mut out, labels, "compare-mechanism", mechanisms);
-    super::outline::push_items(&mut out, labels, "compare-traps", pair.traps.iter().map(|trap| Item::text(&trap.text)).collect());
+    super::outline::push_items(
+        &mut out,
+        labels,
+        "compare-traps",
+        pair.traps.iter().map(|trap| Item::text(&trap.text)).collect(),
+    );
     super::outline::push_items(&mut out, labels, "compare-next", pair.next.iter().map(Item::text).collect());
     out.retain(|block| !matches!(block, Block::Quotes(quotes) if quotes.is_empty()));
     out
@@ -161,7 +181,10 @@ fn table_of_runs(comparison: &Comparison, labels: &Labels<'_>) -> Vec<Block> {
     if comparison.runs.len() < 3 {
         return Vec::new();
     }
-    let head = ["run", "outcome", "version", "held", "seconds", "log"].iter().map(|id| labels.get(&format!("compare-col-{id}"))).collect();
+    let head = ["run", "outcome", "version", "held", "seconds", "log"]
+        .iter()
+        .map(|id| labels.get(&format!("compare-col-{id}")))
+        .collect();
     let rows = comparison.runs.iter().enumerate().map(|(number, run)| {
         let pair = comparison.pairs.iter().find(|pair| pair.b == number);
         let outcome = pair.map_or_else(|| labels.get("compare-first"), |pair| pair.outcome.id().to_owned());

@@ -52,8 +52,18 @@ fn finding(finding: &Finding, told: bool, labels: &Labels<'_>, blocks: &mut Vec<
     if !finding.figures.is_empty() {
         blocks.push(Block::Figures(figure_rows(&finding.figures, labels)));
     }
-    push_items(blocks, labels, "who", finding.candidates.iter().map(|one| Item::text(candidate(one, labels))).collect());
-    push_items(blocks, labels, "see", finding.references.iter().map(|one| Item::text(reference(one, labels))).collect());
+    push_items(
+        blocks,
+        labels,
+        "who",
+        finding.candidates.iter().map(|one| Item::text(candidate(one, labels))).collect(),
+    );
+    push_items(
+        blocks,
+        labels,
+        "see",
+        finding.references.iter().map(|one| Item::text(reference(one, labels))).collect(),
+    );
     push_items(blocks, labels, "settle", finding.settle.iter().map(Item::text).collect());
 }
 
@@ -75,7 +85,8 @@ fn basis(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
     let fitness = &report.fitness;
     let counts = [fitness.lines, fitness.understood, fitness.texts].map(|count| count.to_string());
     let [lines, understood, texts] = &counts;
-    let values = [("lines", lines.as_str()), ("understood", understood), ("texts", texts), ("encoding", &fitness.encoding)];
+    let values =
+        [("lines", lines.as_str()), ("understood", understood), ("texts", texts), ("encoding", &fitness.encoding)];
     let mut notes = vec![labels.with("fitness-text", &values)];
     if fitness.cut_end {
         notes.push(labels.get("cut-end"));

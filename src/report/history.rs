@@ -18,7 +18,12 @@ pub(crate) fn add(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>)
     if let Some(code) = ending.exit_code {
         blocks.push(Block::line(labels.get("exit-code"), code.to_string()));
     }
-    push_items(blocks, labels, "in-flight", ending.in_flight.iter().map(|one| Item::text(in_flight(one, labels))).collect());
+    push_items(
+        blocks,
+        labels,
+        "in-flight",
+        ending.in_flight.iter().map(|one| Item::text(in_flight(one, labels))).collect(),
+    );
     let Some(prompts) = report.sessions.last().map(|session| session.timeline.as_slice()) else { return };
     if prompts.is_empty() {
         return;
@@ -75,7 +80,9 @@ fn changes(before: &[PromptReport], after: &[PromptReport], labels: &Labels<'_>)
         let [n, first, last] = [prompt.number, prompt.first_line, prompt.last_line].map(|count| count.to_string());
         let values = [("n", n.as_str()), ("outcome", &outcome(prompt, labels)), ("first", &first), ("last", &last)];
         texts.push(labels.with("changed-outcome", &values));
-        if let Some(times) = prompt.seconds.zip(usual).map(|(seconds, usual)| seconds / usual).filter(|times| *times >= SLOWER) {
+        if let Some(times) =
+            prompt.seconds.zip(usual).map(|(seconds, usual)| seconds / usual).filter(|times| *times >= SLOWER)
+        {
             texts.push(labels.with("changed-slower", &[("n", &n), ("times", &number(times, 1))]));
         }
     }

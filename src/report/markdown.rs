@@ -46,7 +46,9 @@ pub(crate) fn blocks(blocks: &[Block]) -> String {
         out.push('\n');
         match block {
             Block::Quotes(quotes) => fence(&mut out, quotes, ""),
-            Block::Figures(figures) => figures.iter().for_each(|figure| out.push_str(&format!("- {}\n", escape(figure)))),
+            Block::Figures(figures) => {
+                figures.iter().for_each(|figure| out.push_str(&format!("- {}\n", escape(figure))))
+            }
             Block::Items { label, items, numbered } => self::items(&mut out, label, items, *numbered),
             Block::Code(code) => {
                 let ticks = fence_of(&[code.as_str()]);

@@ -30,7 +30,8 @@ pub struct ProbeOutput<'p> {
 
 /// The report as one indented JSON value.
 pub fn probe_json(report: &ProbeReport) -> io::Result<String> {
-    let mut text = serde_json::to_string_pretty(&ProbeOutput { schema_version: PROBE_SCHEMA_VERSION, tool: tool(), report })?;
+    let mut text =
+        serde_json::to_string_pretty(&ProbeOutput { schema_version: PROBE_SCHEMA_VERSION, tool: tool(), report })?;
     text.push('\n');
     Ok(text)
 }
@@ -106,7 +107,14 @@ fn facts(probe: &Probe, labels: &Labels<'_>) -> Vec<Block> {
         let mib = |mib: Option<f64>| mib.map_or_else(|| "?".to_owned(), text::mib);
         let programs = gpu.processes.len().to_string();
         let driver = gpu.driver.clone().unwrap_or_else(|| "?".to_owned());
-        let values = [("name", gpu.name.as_str()), ("total", &mib(gpu.total_mib)), ("used", &mib(gpu.used_mib)), ("free", &mib(gpu.free_mib)), ("driver", &driver), ("programs", &programs)];
+        let values = [
+            ("name", gpu.name.as_str()),
+            ("total", &mib(gpu.total_mib)),
+            ("used", &mib(gpu.used_mib)),
+            ("free", &mib(gpu.free_mib)),
+            ("driver", &driver),
+            ("programs", &programs),
+        ];
         add("probe-gpu", labels.with("probe-gpu-text", &values));
     }
     if probe.gpus.is_empty() {
@@ -128,7 +136,11 @@ fn limit(probe: &Probe, labels: &Labels<'_>) -> String {
         let (bytes, at) = (size(bytes)?, at.clone()?);
         Some(labels.with(id, &[("limit", &bytes), ("at", &at)]))
     };
-    let hard = row(if cgroup.hierarchy == Hierarchy::V1 { "probe-limit-v1" } else { "probe-limit-v2" }, cgroup.limit_bytes, &cgroup.limit_at);
+    let hard = row(
+        if cgroup.hierarchy == Hierarchy::V1 { "probe-limit-v1" } else { "probe-limit-v2" },
+        cgroup.limit_bytes,
+        &cgroup.limit_at,
+    );
     let soft = row("probe-limit-high", cgroup.high_bytes, &cgroup.high_at);
     let found: Vec<String> = hard.into_iter().chain(soft).collect();
     if found.is_empty() {
@@ -140,13 +152,20 @@ fn limit(probe: &Probe, labels: &Labels<'_>) -> String {
         });
     }
     let limits = labels.join(&found);
-    if cgroup.current_bytes.is_some() { labels.with("probe-limit-used", &[("limits", &limits), ("used", &used), ("cache", &cache)]) } else { limits }
+    if cgroup.current_bytes.is_some() {
+        labels.with("probe-limit-used", &[("limits", &limits), ("used", &used), ("cache", &cache)])
+    } else {
+        limits
+    }
 }
 
 fn table(derived: &[Derived], labels: &Labels<'_>) -> Block {
-    let head = std::iter::once(String::new()).chain(derived.iter().map(|one| format!("ComfyUI {}", one.version))).collect();
+    let head =
+        std::iter::once(String::new()).chain(derived.iter().map(|one| format!("ComfyUI {}", one.version))).collect();
     let bytes = |bytes: Option<f64>| bytes.map_or_else(|| "–".to_owned(), text::bytes);
-    let row = |id: &str, value: &dyn Fn(&Derived) -> String| std::iter::once(labels.get(id)).chain(derived.iter().map(value)).collect::<Vec<String>>();
+    let row = |id: &str, value: &dyn Fn(&Derived) -> String| {
+        std::iter::once(labels.get(id)).chain(derived.iter().map(value)).collect::<Vec<String>>()
+    };
     let rows = vec![
         row("probe-row-ram", &|one| bytes(one.total_ram_bytes)),
         row("probe-row-cache", &|one| one.cache_mode.clone().unwrap_or_else(|| "–".to_owned())),
@@ -162,13 +181,20 @@ fn table(derived: &[Derived], labels: &Labels<'_>) -> Block {
 }
 
 fn suggested(suggestion: &Suggestion, labels: &Labels<'_>) -> Vec<Block> {
-    let mut list = vec![Block::Section(labels.with("probe-suggestion", &[("version", &suggestion.version)])), Block::Figures(vec![suggestion.text.clone()])];
+    let mut list = vec![
+        Block::Section(labels.with("probe-suggestion", &[("version", &suggestion.version)])),
+        Block::Figures(vec![suggestion.text.clone()]),
+    ];
     if !suggestion.settings.is_empty() {
         let items = suggestion
             .settings
             .iter()
             .map(|setting| {
-                let moves = if setting.moves_with_neighbours { labels.bracket(&labels.get("probe-moves")) } else { String::new() };
+                let moves = if setting.moves_with_neighbours {
+                    labels.bracket(&labels.get("probe-moves"))
+                } else {
+                    String::new()
+                };
                 Item::text(format!("{}: {}{moves}", setting.flags, setting.why.trim_end_matches(['.', '。'])))
             })
             .collect();

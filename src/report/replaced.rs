@@ -18,7 +18,14 @@ pub(crate) fn replaced(list: &[Replaced], labels: &Labels<'_>, width: usize) -> 
     let rows = list
         .iter()
         .take(ROWS)
-        .map(|row| vec![row.token.clone(), labels.get(&format!("redact-{}", row.category.word())), row.count.to_string(), row.hint.clone()])
+        .map(|row| {
+            vec![
+                row.token.clone(),
+                labels.get(&format!("redact-{}", row.category.word())),
+                row.count.to_string(),
+                row.hint.clone(),
+            ]
+        })
         .collect();
     let title = labels.with("redact-title", &[("n", &list.len().to_string()), ("times", &times.to_string())]);
     let mut told = vec![Block::Section(title), Block::Table { head, rows }];

@@ -65,13 +65,8 @@ fn counts(counts: &CountsReport) -> Vec<String> {
 }
 
 fn facts(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
-    let rows: Vec<Vec<String>> = session
-        .facts
-        .iter()
-        .map(|(name, fact)| {
-            vec![name.clone(), place(&fact.at), value(&fact.value)]
-        })
-        .collect();
+    let rows: Vec<Vec<String>> =
+        session.facts.iter().map(|(name, fact)| vec![name.clone(), place(&fact.at), value(&fact.value)]).collect();
     table(labels, blocks, "facts", &["col-fact", "col-line", "col-value"], rows);
 }
 
@@ -79,7 +74,9 @@ fn facts(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block>) 
 fn value(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(figure) => figure.as_f64().map_or_else(|| figure.to_string(), |figure| number(figure, 2)),
+        serde_json::Value::Number(figure) => {
+            figure.as_f64().map_or_else(|| figure.to_string(), |figure| number(figure, 2))
+        }
         serde_json::Value::Array(items) => items.iter().map(self::value).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
@@ -117,7 +114,8 @@ fn leaks(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block>) 
         .values()
         .filter(|leak| !leak.curve.is_empty())
         .map(|leak| {
-            let points: Vec<String> = leak.curve.iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
+            let points: Vec<String> =
+                leak.curve.iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
             labels.with("curve", &[("points", &points.join("  "))])
         })
         .collect();
@@ -173,7 +171,15 @@ fn failures(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block
         })
         .collect();
     rows.extend(session.host_ooms.iter().map(|oom| {
-        vec![place(&oom.at), oom.kind.clone(), size(oom.requested), String::new(), String::new(), "RAM".to_owned(), String::new()]
+        vec![
+            place(&oom.at),
+            oom.kind.clone(),
+            size(oom.requested),
+            String::new(),
+            String::new(),
+            "RAM".to_owned(),
+            String::new(),
+        ]
     }));
     let head = ["col-line", "col-kind", "col-requested", "col-free", "col-capacity", "col-part", "col-node"];
     table(labels, blocks, "ooms", &head, rows);
@@ -216,8 +222,9 @@ fn table(labels: &Labels<'_>, blocks: &mut Vec<Block>, title: &str, head: &[&str
     if rows.is_empty() {
         return;
     }
-    let filled: Vec<bool> =
-        (0..head.len()).map(|column| rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()))).collect();
+    let filled: Vec<bool> = (0..head.len())
+        .map(|column| rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty())))
+        .collect();
     let keep = |cells: Vec<String>| -> Vec<String> {
         cells.into_iter().zip(&filled).filter_map(|(cell, filled)| filled.then_some(cell)).collect()
     };

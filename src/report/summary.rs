@@ -30,12 +30,11 @@ pub(crate) fn blocks(rows: &[Row], labels: &Labels<'_>) -> Vec<Block> {
     let rows: Vec<Vec<String>> = rows
         .iter()
         .map(|row| match &row.answer {
-            Some([verdict, grade, headline]) => vec![row.source.clone(), verdict.clone(), grade.clone(), headline.clone()],
+            Some([verdict, grade, headline]) => {
+                vec![row.source.clone(), verdict.clone(), grade.clone(), headline.clone()]
+            }
             None => vec![row.source.clone(), String::new(), String::new(), labels.get("unreadable")],
         })
         .collect();
-    vec![
-        Block::Section(labels.with("summary", &[("n", &rows.len().to_string())])),
-        Block::Table { head, rows },
-    ]
+    vec![Block::Section(labels.with("summary", &[("n", &rows.len().to_string())])), Block::Table { head, rows }]
 }

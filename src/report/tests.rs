@@ -9,7 +9,12 @@ fn at(line: u64) -> PlaceReport {
 }
 
 fn line(number: u64, text: &str, remark: Option<&str>) -> EvidenceReport {
-    EvidenceReport { at: at(number), text: text.to_owned(), rule: "leak-warning".to_owned(), remark: remark.map(str::to_owned) }
+    EvidenceReport {
+        at: at(number),
+        text: text.to_owned(),
+        rule: "leak-warning".to_owned(),
+        remark: remark.map(str::to_owned),
+    }
 }
 
 fn finding(id: &str, summary: &str) -> Finding {
@@ -35,22 +40,25 @@ fn finding(id: &str, summary: &str) -> Finding {
 
 fn leak() -> Finding {
     let mut leak = finding("leak-confirmed", "ComfyUI still holds 24 models of class ZorblaxNet.");
-    let warning = "WARNING, memory leak with model ZorblaxNet. Please make sure it is not being referenced from somewhere.";
+    let warning =
+        "WARNING, memory leak with model ZorblaxNet. Please make sure it is not being referenced from somewhere.";
     leak.evidence = vec![
-        line(35, "Potential memory leak detected with model ZorblaxNet, doing a full garbage collect, for maximum performance avoid circular references in the model code.", Some("first of 48 passes")),
+        line(
+            35,
+            "Potential memory leak detected with model ZorblaxNet, doing a full garbage collect, for maximum performance avoid circular references in the model code.",
+            Some("first of 48 passes"),
+        ),
         line(751, warning, Some("last pass: 24 (600 lines, not 600 leaks)")),
     ];
     leak.evidence[1].at.last_line = Some(774);
-    leak.figures = vec![
-        Figure {
-            name: "held-memory".to_owned(),
-            text: "about 385.4 MiB = 24 × 16.06 MiB".to_owned(),
-            basis: Basis::Estimate,
-            value: Some(385.44),
-            unit: Some("MiB".to_owned()),
-            lines: vec![32],
-        },
-    ];
+    leak.figures = vec![Figure {
+        name: "held-memory".to_owned(),
+        text: "about 385.4 MiB = 24 × 16.06 MiB".to_owned(),
+        basis: Basis::Estimate,
+        value: Some(385.44),
+        unit: Some("MiB".to_owned()),
+        lines: vec![32],
+    }];
     leak.candidates = vec![Candidate {
         dir: "ComfyUI-Zorblax-Upscale".to_owned(),
         why: "name-hint".to_owned(),
@@ -81,8 +89,20 @@ fn session() -> SessionReport {
         last_line: 780,
         facts: [("total_vram_mib".to_owned(), FactReport { value: 24564.into(), at: at(3) })].into(),
         custom_nodes: vec![
-            NodeReport { dir: "ComfyUI-Zorblax-Upscale".to_owned(), seconds: Some(0.4), failed: false, reason: None, at: at(14) },
-            NodeReport { dir: "broken".to_owned(), seconds: None, failed: true, reason: Some("No module named 'x'".to_owned()), at: at(15) },
+            NodeReport {
+                dir: "ComfyUI-Zorblax-Upscale".to_owned(),
+                seconds: Some(0.4),
+                failed: false,
+                reason: None,
+                at: at(14),
+            },
+            NodeReport {
+                dir: "broken".to_owned(),
+                seconds: None,
+                failed: true,
+                reason: Some("No module named 'x'".to_owned()),
+                at: at(15),
+            },
         ],
         prompts: PromptsReport { got: 3, executed: 2, failed: 1, lost: 1, invalid: 0, interrupted: 0 },
         leaks: [(
@@ -94,7 +114,10 @@ fn session() -> SessionReport {
                 held_last: Some(24),
                 held_max: Some(24),
                 released_at: None,
-                curve: vec![CurveReport { prompt: 2, held: 1, line: 37 }, CurveReport { prompt: 25, held: 24, line: 751 }],
+                curve: vec![
+                    CurveReport { prompt: 2, held: 1, line: 37 },
+                    CurveReport { prompt: 25, held: 24, line: 751 },
+                ],
             },
         )]
         .into(),
@@ -130,7 +153,11 @@ fn report(language: &str) -> Report {
         false => "ComfyUI still holds 24 models of class ZorblaxNet that nothing should use; one more per prompt.",
         true => "ComfyUI 仍持有 24 个 ZorblaxNet 类的模型，而它们本不该再被使用；每个任务增加一个。",
     };
-    let import = Finding { grade: Grade::Certain, evidence: vec![line(15, "Cannot import broken module for custom nodes: No module named 'x'", None)], ..finding("import-failure", "One node pack could not be imported.") };
+    let import = Finding {
+        grade: Grade::Certain,
+        evidence: vec![line(15, "Cannot import broken module for custom nodes: No module named 'x'", None)],
+        ..finding("import-failure", "One node pack could not be imported.")
+    };
     Report {
         source: "comfyui.log".to_owned(),
         language: language.to_owned(),
@@ -155,10 +182,23 @@ fn report(language: &str) -> Report {
                 flags: vec!["--disable-all-custom-nodes".to_owned()],
                 remedy: None,
             },
-            Step { text: "If it is gone, tell the author of the pack.".to_owned(), command: None, cost: None, flags: Vec::new(), remedy: None },
+            Step {
+                text: "If it is gone, tell the author of the pack.".to_owned(),
+                command: None,
+                cost: None,
+                flags: Vec::new(),
+                remedy: None,
+            },
         ],
-        avoid: vec![Avoid { text: "Do not use --cache-none against this.".to_owned(), why: "It does not release what a node holds.".to_owned() }],
-        cannot_tell: vec!["Which node holds the models.".to_owned(), "Memory of the process.".to_owned(), "A third thing.".to_owned()],
+        avoid: vec![Avoid {
+            text: "Do not use --cache-none against this.".to_owned(),
+            why: "It does not release what a node holds.".to_owned(),
+        }],
+        cannot_tell: vec![
+            "Which node holds the models.".to_owned(),
+            "Memory of the process.".to_owned(),
+            "A third thing.".to_owned(),
+        ],
         version: VersionReport {
             exact: None,
             from: Some("0.3.68".to_owned()),
@@ -170,11 +210,24 @@ fn report(language: &str) -> Report {
         ending: EndingReport {
             kind: "abrupt".to_owned(),
             at: Some(at(780)),
-            in_flight: Some(InFlightReport { prompt: 3, class: Some("WanVAE".to_owned()), mib: Some(242.0), step: Some((3, 20)), since_line: 770 }),
+            in_flight: Some(InFlightReport {
+                prompt: 3,
+                class: Some("WanVAE".to_owned()),
+                mib: Some(242.0),
+                step: Some((3, 20)),
+                since_line: 770,
+            }),
             exit_code: None,
             text: "The log stops in the middle of a prompt.".to_owned(),
         },
-        fitness: Fitness { lines: 780, understood: 760, texts: 775, encoding: "utf-8".to_owned(), cut_end: true, gaps: Vec::new() },
+        fitness: Fitness {
+            lines: 780,
+            understood: 760,
+            texts: 775,
+            encoding: "utf-8".to_owned(),
+            cut_end: true,
+            gaps: Vec::new(),
+        },
         given: Vec::new(),
         partial: false,
     }

@@ -95,9 +95,9 @@ fn lines_of_the_log(out: &mut String, quotes: &[Quote], indent: usize, view: &Vi
         let needs = width(quote.remark.as_deref()?) + REMARK_GAP;
         (room >= needs + width(&quote.text).min(TEXT_BESIDE_REMARK)).then(|| room - needs)
     };
-    let shown: Vec<String> =
-        quotes.iter().map(|quote| cut_width(&quote.text, beside(quote).unwrap_or(room))).collect();
-    let remarks_at = quotes.iter().zip(&shown).filter(|(quote, _)| beside(quote).is_some()).map(|(_, text)| width(text)).max();
+    let shown: Vec<String> = quotes.iter().map(|quote| cut_width(&quote.text, beside(quote).unwrap_or(room))).collect();
+    let remarks_at =
+        quotes.iter().zip(&shown).filter(|(quote, _)| beside(quote).is_some()).map(|(_, text)| width(text)).max();
     for (quote, text) in quotes.iter().zip(&shown) {
         let place = format!("{}{} | ", blanks(indent), right(&quote.place, number_width));
         let place = paint(view.palette.dim, &place);

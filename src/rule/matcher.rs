@@ -563,7 +563,10 @@ mod tests {
     use super::*;
 
     fn rule(id: &str, event: EventKind, text: &str) -> Rule {
-        let toml = format!("id = \"{id}\"\narea = \"x\"\nevent = {}\ntext = '''{text}'''\n", serde_json::to_string(&event).unwrap());
+        let toml = format!(
+            "id = \"{id}\"\narea = \"x\"\nevent = {}\ntext = '''{text}'''\n",
+            serde_json::to_string(&event).unwrap()
+        );
         Rule::compile(&toml::from_str(&toml).unwrap()).unwrap()
     }
 

@@ -15,8 +15,8 @@ use super::file::PackFile;
 use super::folder::{PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef, Prose, ReleaseDef,
-    RemedyDef, VerdictDef,
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef,
+    Prose, ReleaseDef, RemedyDef, VerdictDef,
 };
 use super::template::Template;
 
@@ -186,7 +186,8 @@ impl Packs {
     /// One prose field in one language.
     pub fn prose_text(&self, table: &str, id: &str, field: &str, zh: bool) -> Option<&str> {
         let value = self.prose(table, id)?.get(field)?;
-        let text = |language: &str| value.get(language).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());
+        let text =
+            |language: &str| value.get(language).and_then(serde_json::Value::as_str).filter(|text| !text.is_empty());
         if zh { text("zh").or_else(|| text("en")) } else { text("en") }
     }
 
@@ -299,12 +300,6 @@ impl Layers {
         let built_in = || SourceText { path: "built-in".to_owned(), text: String::new() };
         let SourceText { path, text } = self.origins.get(id).cloned().unwrap_or_else(built_in);
         let at = text.find(&format!("\"{id}\"")).map(|at| SourceSpan::from(at..at + id.len() + 2));
-        PackError::Rule {
-            text: NamedSource::new(&path, text),
-            path,
-            id: id.to_owned(),
-            reason: error.to_string(),
-            at,
-        }
+        PackError::Rule { text: NamedSource::new(&path, text), path, id: id.to_owned(), reason: error.to_string(), at }
     }
 }

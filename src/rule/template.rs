@@ -243,7 +243,9 @@ pub enum TemplateError {
     Adjacent(String),
     #[error("more than {max} captures", max = Captures::MAX)]
     TooMany,
-    #[error("the template begins in a way that no line can be found by: begin with four literal letters, a number, `one-of(…)`, `{{x:word}} literal` or `{{x:word}}: literal`")]
+    #[error(
+        "the template begins in a way that no line can be found by: begin with four literal letters, a number, `one-of(…)`, `{{x:word}} literal` or `{{x:word}}: literal`"
+    )]
     NoAnchor,
     #[error("the capture `{0}` stands twice")]
     Repeated(String),
@@ -555,7 +557,8 @@ const IN_A_NAME: [bool; 256] = {
 };
 
 fn float_len(text: &[u8]) -> usize {
-    let digits = |from: usize| text.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let digits =
+        |from: usize| text.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
     let sign = usize::from(text.first() == Some(&b'-'));
     let whole = digits(sign);
     if whole == 0 {
@@ -588,10 +591,13 @@ fn size_len(text: &[u8]) -> usize {
         len += 1;
     }
     let unit_at = len + text.get(len..).map_or(0, blanks);
-    let letters = text.get(unit_at..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count());
+    let letters =
+        text.get(unit_at..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count());
     match text.get(unit_at..unit_at + letters) {
-        Some(b"bytes" | b"byte" | b"B" | b"KiB" | b"MiB" | b"GiB" | b"TiB" | b"KB" | b"MB" | b"GB" | b"TB" | b"kB"
-        | b"Gi" | b"Mi" | b"Ki" | b"g" | b"m" | b"k" | b"G" | b"M" | b"K") => unit_at + letters,
+        Some(
+            b"bytes" | b"byte" | b"B" | b"KiB" | b"MiB" | b"GiB" | b"TiB" | b"KB" | b"MB" | b"GB" | b"TB" | b"kB"
+            | b"Gi" | b"Mi" | b"Ki" | b"g" | b"m" | b"k" | b"G" | b"M" | b"K",
+        ) => unit_at + letters,
         _ => 0,
     }
 }
@@ -620,13 +626,23 @@ mod tests {
 
     #[test]
     fn typed_captures_read_comfyui_lines() {
-        let (list, rest) = captured("Total VRAM {vram:mib} MB, total RAM {ram:mib} MB", "Total VRAM 24564 MB, total RAM 65367 MB").unwrap();
+        let (list, rest) =
+            captured("Total VRAM {vram:mib} MB, total RAM {ram:mib} MB", "Total VRAM 24564 MB, total RAM 65367 MB")
+                .unwrap();
         assert_eq!(list, [("vram".into(), "24564".into()), ("ram".into(), "65367".into())]);
         assert_eq!(rest, "");
         assert!(captured("Total VRAM {vram:mib} MB, total RAM {ram:mib} MB", "Total VRAM requested").is_none());
-        let (list, _) = captured("loaded completely {usable:mib} {loaded:mib} {full:bool}", "loaded completely 9.5367431640625e+25 16.0625 True").unwrap();
+        let (list, _) = captured(
+            "loaded completely {usable:mib} {loaded:mib} {full:bool}",
+            "loaded completely 9.5367431640625e+25 16.0625 True",
+        )
+        .unwrap();
         assert_eq!(list[0].1, "9.5367431640625e+25");
-        let (list, _) = captured("loaded completely; {loaded:mib} MB loaded, full load: {full:bool}", "loaded completely;  8.03 MB loaded, full load: True").unwrap();
+        let (list, _) = captured(
+            "loaded completely; {loaded:mib} MB loaded, full load: {full:bool}",
+            "loaded completely;  8.03 MB loaded, full load: True",
+        )
+        .unwrap();
         assert_eq!(list[0].1, "8.03");
     }
 
@@ -639,21 +655,27 @@ mod tests {
 
     #[test]
     fn what_is_left_over_is_handed_back() {
-        let (list, rest) = captured("Requested to load {class:class}", "Requested to load WAN21 loaded partially; 1 MB").unwrap();
+        let (list, rest) =
+            captured("Requested to load {class:class}", "Requested to load WAN21 loaded partially; 1 MB").unwrap();
         assert_eq!(list[0].1, "WAN21");
         assert_eq!(rest, " loaded partially; 1 MB");
     }
 
     #[test]
     fn free_text_ends_at_the_next_literal_that_lets_the_rest_match() {
-        let (list, _) = captured("Cannot import {path:path} module for custom nodes: {reason:text}", "Cannot import /a module b module for custom nodes: no module").unwrap();
+        let (list, _) = captured(
+            "Cannot import {path:path} module for custom nodes: {reason:text}",
+            "Cannot import /a module b module for custom nodes: no module",
+        )
+        .unwrap();
         assert_eq!(list[0].1, "/a module b");
         assert_eq!(list[1].1, "no module");
     }
 
     #[test]
     fn padding_does_not_matter() {
-        let (list, _) = captured("Currently allocated : {allocated:size}", "Currently allocated     : 12.97 GiB").unwrap();
+        let (list, _) =
+            captured("Currently allocated : {allocated:size}", "Currently allocated     : 12.97 GiB").unwrap();
         assert_eq!(list[0].1, "12.97 GiB");
         let (list, _) = captured("Free (according to CUDA): {free:size}", "Free (according to CUDA): 0 bytes").unwrap();
         assert_eq!(list[0].1, "0 bytes");

@@ -19,7 +19,5 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
-pub use session::{
-    Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads,
-};
+pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
 pub use signal::{Signal, SignalTexts};

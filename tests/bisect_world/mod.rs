@@ -61,7 +61,8 @@ impl World {
     }
 
     fn run(&self, on: &UnitSet, dice: &mut Dice) -> Seen {
-        let broken: UnitSet = self.needs.iter().filter(|(a, b)| on.contains(*a) && !on.contains(*b)).map(|(a, _)| *a).collect();
+        let broken: UnitSet =
+            self.needs.iter().filter(|(a, b)| on.contains(*a) && !on.contains(*b)).map(|(a, _)| *a).collect();
         let missing = self.workflow.without(&on.without(&broken));
         if !missing.is_empty() || !broken.is_empty() {
             let needed = self.needs.iter().filter(|(a, _)| broken.contains(*a)).map(|(_, b)| *b).collect();

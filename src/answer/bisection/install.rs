@@ -70,15 +70,12 @@ pub fn install(view: &View<'_>, packs: &Packs) -> Install {
     let session = view.session;
     let known = packs.flags.iter().find(|flag| flag.name == WHITELIST);
     let older = known.is_some_and(|flag| match flag.since {
-        crate::rule::Since::At(since) => view.span.before.is_some_and(|before| before <= since) || view.span.exact.is_some_and(|exact| exact < since),
+        crate::rule::Since::At(since) => {
+            view.span.before.is_some_and(|before| before <= since) || view.span.exact.is_some_and(|exact| exact < since)
+        }
         _ => false,
     });
-    Install {
-        packs: installed(view),
-        baseline: baseline(session),
-        whitelist: !older,
-        launch: launch(view, packs),
-    }
+    Install { packs: installed(view), baseline: baseline(session), whitelist: !older, launch: launch(view, packs) }
 }
 
 fn installed(view: &View<'_>) -> Vec<Pack> {
@@ -113,9 +110,18 @@ fn launch(view: &View<'_>, packs: &Packs) -> Launch {
         return Launch { id: String::new(), template: None, settings: None, container, windows };
     };
     let slash = if windows { '\\' } else { '/' };
-    let settings = view.session.text("user_dir").map(|user| format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\'])));
+    let settings = view
+        .session
+        .text("user_dir")
+        .map(|user| format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\'])));
     let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line));
-    Launch { id: start.def.id.clone(), template, settings: settings.filter(|_| start.def.id == "desktop"), container, windows }
+    Launch {
+        id: start.def.id.clone(),
+        template,
+        settings: settings.filter(|_| start.def.id == "desktop"),
+        container,
+        windows,
+    }
 }
 
 /// The line without the flags that the rounds set themselves.

@@ -37,7 +37,10 @@ pub enum Observed {
     Bad,
     Good,
     /// The workflow could not run with these packs on.
-    CannotRun { keep: Vec<String>, broken: Vec<String> },
+    CannotRun {
+        keep: Vec<String>,
+        broken: Vec<String>,
+    },
     /// It does not count.
     Void,
 }
@@ -109,21 +112,30 @@ impl Judge<'_> {
     fn cannot_run(&self, keep: Vec<String>, broken: Vec<String>, id: &str, lines: Vec<EvidenceReport>) -> Observation {
         let names = names(if broken.is_empty() { &keep } else { &broken });
         let reason = self.words.say(id, &[("names", &names)]);
-        Observation { seen: Observed::CannotRun { keep, broken }, on: self.expected.on.to_vec(), reason, evidence: lines }
+        Observation {
+            seen: Observed::CannotRun { keep, broken },
+            on: self.expected.on.to_vec(),
+            reason,
+            evidence: lines,
+        }
     }
 
     /// The packs that were on must be the ones that were to be on.
     fn whitelist(&self) -> Option<Observation> {
         let session = self.session;
-        let loaded: Vec<&str> = session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
+        let loaded: Vec<&str> =
+            session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
         let table = !session.nodes.is_empty();
         if !table && session.nodes_disabled.is_none() && session.nodes_skipped.is_empty() {
             return Some(self.void("bisect-no-table", &[], Vec::new()));
         }
         let wanted = self.expected.on;
         let in_install = |dir: &str| self.expected.packs.iter().any(|pack| same_dir(&pack.dir, dir));
-        let too_many: Vec<String> =
-            loaded.iter().filter(|dir| !wanted.iter().any(|wanted| same_dir(wanted, dir))).map(|dir| (*dir).to_owned()).collect();
+        let too_many: Vec<String> = loaded
+            .iter()
+            .filter(|dir| !wanted.iter().any(|wanted| same_dir(wanted, dir)))
+            .map(|dir| (*dir).to_owned())
+            .collect();
         let missing: Vec<String> =
             wanted.iter().filter(|wanted| !loaded.iter().any(|dir| same_dir(wanted, dir))).cloned().collect();
         let lines = || session.nodes.iter().take(1).map(|node| evidence(&node.at, None)).collect();
@@ -148,7 +160,11 @@ impl Judge<'_> {
             let Some(after) = now.get(name) else { continue };
             if !same(before, after) {
                 let lines = self.session.fact(name).map(|fact| vec![evidence(&fact.at, None)]).unwrap_or_default();
-                return Some(self.void("bisect-changed", &[("fact", name), ("before", before), ("after", after)], lines));
+                return Some(self.void(
+                    "bisect-changed",
+                    &[("fact", name), ("before", before), ("after", after)],
+                    lines,
+                ));
             }
         }
         None
@@ -209,7 +225,10 @@ impl Judge<'_> {
     fn likely_owner(&self, class: &str) -> Vec<String> {
         let class = letters(class);
         let off = self.expected.packs.iter().filter(|pack| !self.expected.on.contains(&pack.dir));
-        let like: Vec<String> = off.filter(|pack| class.len() > 3 && letters(&pack.dir).contains(&class)).map(|pack| pack.dir.clone()).collect();
+        let like: Vec<String> = off
+            .filter(|pack| class.len() > 3 && letters(&pack.dir).contains(&class))
+            .map(|pack| pack.dir.clone())
+            .collect();
         if like.len() == 1 { like } else { Vec::new() }
     }
 }

@@ -75,7 +75,8 @@ fn imports(session: &Session, dir: Option<&str>) -> Sight {
 }
 
 fn growth(report: &Report) -> Sight {
-    let found = report.findings.iter().find(|finding| finding.id == "leak-suspected" && finding.status >= Status::Possible);
+    let found =
+        report.findings.iter().find(|finding| finding.id == "leak-suspected" && finding.status >= Status::Possible);
     let lines = found.map(|finding| finding.evidence.iter().take(LINES_SHOWN).cloned().collect());
     Sight { seen: found.is_some(), evidence: lines.unwrap_or_default(), first_prompt: None, steady: false }
 }

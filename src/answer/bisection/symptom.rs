@@ -83,7 +83,8 @@ impl Symptom {
 fn worst_class(report: &Report) -> Option<String> {
     let session = report.sessions.iter().rev().find(|session| session.leaks.values().any(|leak| leak.warning > 0))?;
     let held = session.leaks.iter().filter(|(_, leak)| leak.warning > 0);
-    held.max_by_key(|(class, leak)| (leak.held_max, leak.warning, std::cmp::Reverse(*class))).map(|(class, _)| class.clone())
+    held.max_by_key(|(class, leak)| (leak.held_max, leak.warning, std::cmp::Reverse(*class)))
+        .map(|(class, _)| class.clone())
 }
 
 /// The type of the last exception of a prompt, and how its message begins.
@@ -104,6 +105,10 @@ mod tests {
         for text in ["leak", "leak:BaseModel", "oom", "growth", "error:a: b", "import", "import:ComfyUI-X", "manual"] {
             assert_eq!(text.parse::<Symptom>().map(|symptom| symptom.to_string()), Ok(text.to_owned()));
         }
-        assert!("error".parse::<Symptom>().is_err() && "leaks".parse::<Symptom>().is_err() && "oom:x".parse::<Symptom>().is_err());
+        assert!(
+            "error".parse::<Symptom>().is_err()
+                && "leaks".parse::<Symptom>().is_err()
+                && "oom:x".parse::<Symptom>().is_err()
+        );
     }
 }

@@ -16,7 +16,8 @@ pub(super) struct Case<'r> {
 
 /// Finds out what each log is good for. The main one is the first that is no clean run, else the first.
 pub(super) fn cases<'r>(runs: &'r [Run<'r>], words: &Words<'_>) -> Vec<Case<'r>> {
-    let mut cases: Vec<Case<'r>> = runs.iter().enumerate().filter_map(|(number, run)| Case::of(run, number, words)).collect();
+    let mut cases: Vec<Case<'r>> =
+        runs.iter().enumerate().filter_map(|(number, run)| Case::of(run, number, words)).collect();
     let main = cases.iter().position(|case| !case.view.nodes_off()).unwrap_or(0);
     let version = cases.get(main).map(|case| case.version());
     for (index, case) in cases.iter_mut().enumerate() {
@@ -37,7 +38,9 @@ impl<'r> Case<'r> {
         let timeline = &run.read.timeline;
         let ran = |index: &usize| timeline.sessions.get(*index).is_some_and(Session::has_work);
         let named = run.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
-        let index = named.or_else(|| (0..timeline.sessions.len()).rev().find(ran)).unwrap_or(timeline.sessions.len().checked_sub(1)?);
+        let index = named
+            .or_else(|| (0..timeline.sessions.len()).rev().find(ran))
+            .unwrap_or(timeline.sessions.len().checked_sub(1)?);
         Some(Self { run, number, view: View::of(timeline, index, words, None)?, role: "main" })
     }
 
@@ -56,25 +59,35 @@ impl<'r> Case<'r> {
         match (&version.exact, &version.from, &version.before) {
             (Some(exact), _, _) => exact.clone(),
             (None, None, None) => "?".to_owned(),
-            (None, from, before) => format!("{}…<{}", from.clone().unwrap_or_default(), before.clone().unwrap_or_default()),
+            (None, from, before) => {
+                format!("{}…<{}", from.clone().unwrap_or_default(), before.clone().unwrap_or_default())
+            }
         }
     }
 
     /// No node pack was loaded, by the flag or because none is there.
     pub(super) fn without_packs(&self) -> bool {
-        let table = !self.session().nodes.is_empty() && self.view.packs_loaded().next().is_none() && self.session().nodes.iter().all(|node| !node.failed);
+        let table = !self.session().nodes.is_empty()
+            && self.view.packs_loaded().next().is_none()
+            && self.session().nodes.iter().all(|node| !node.failed);
         self.view.nodes_off() || table
     }
 
     /// The line that shows that no node pack was loaded.
     pub(super) fn without_packs_at(&self) -> Option<&'r Evidence> {
         let session = self.session();
-        session.nodes_disabled.as_ref().or_else(|| session.flag("--disable-all-custom-nodes").map(|flag| &flag.at)).or_else(|| session.nodes.first().map(|node| &node.at))
+        session
+            .nodes_disabled
+            .as_ref()
+            .or_else(|| session.flag("--disable-all-custom-nodes").map(|flag| &flag.at))
+            .or_else(|| session.nodes.first().map(|node| &node.at))
     }
 
     /// This log shows the same problem.
     pub(super) fn shows(&self, problem: &Finding) -> Option<&'r EvidenceReport> {
-        let same = |finding: &&Finding| finding.id == problem.id && finding.status >= Status::Likely && finding.about == problem.about;
+        let same = |finding: &&Finding| {
+            finding.id == problem.id && finding.status >= Status::Likely && finding.about == problem.about
+        };
         let finding = self.run.report.findings.iter().find(same)?;
         finding.evidence.iter().find(|line| line.text.contains("WARNING")).or_else(|| finding.evidence.first())
     }
@@ -88,6 +101,12 @@ impl<'r> Case<'r> {
     pub(super) fn told(&self, words: &Words<'_>) -> LogRole {
         let version = self.version();
         let text = words.say(&format!("checklist-role-{}", self.role), &[("version", &version)]);
-        LogRole { source: self.run.name.clone(), role: self.role.to_owned(), version, verdict: self.run.report.verdict.primary.clone(), text }
+        LogRole {
+            source: self.run.name.clone(),
+            role: self.role.to_owned(),
+            version,
+            verdict: self.run.report.verdict.primary.clone(),
+            text,
+        }
     }
 }

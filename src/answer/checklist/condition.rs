@@ -10,19 +10,33 @@ use crate::diagnosis::{Launch, Words};
 const REPEATS: u64 = 3;
 const CLEAN: &str = "--disable-all-custom-nodes";
 
-fn condition(id: &str, state: State, reason: String, evidence: Vec<SeenIn>, supply: Vec<Step>, words: &Words<'_>) -> Condition {
+fn condition(
+    id: &str,
+    state: State,
+    reason: String,
+    evidence: Vec<SeenIn>,
+    supply: Vec<Step>,
+    words: &Words<'_>,
+) -> Condition {
     let title = words.say(&format!("checklist-{id}"), &[]);
     Condition { id: id.to_owned(), state, title, reason, evidence, items: Vec::new(), supply }
 }
 
 /// A start without custom nodes, of the same version, still shows it.
-pub(super) fn clean_start(cases: &[Case<'_>], main: &Case<'_>, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Condition {
+pub(super) fn clean_start(
+    cases: &[Case<'_>],
+    main: &Case<'_>,
+    launch: Option<&Launch<'_>>,
+    words: &Words<'_>,
+) -> Condition {
     let id = "clean-start";
     let Some(problem) = main.problem() else {
         return condition(id, State::CannotTell, words.say("checklist-nothing", &[]), Vec::new(), Vec::new(), words);
     };
-    let clean: Vec<&Case<'_>> = cases.iter().filter(|case| case.without_packs() && matches!(case.role, "main" | "clean")).collect();
-    let off = |case: &Case<'_>| case.without_packs_at().map(|at| case.seen(at, Some(words.say("checklist-remark-off", &[]))));
+    let clean: Vec<&Case<'_>> =
+        cases.iter().filter(|case| case.without_packs() && matches!(case.role, "main" | "clean")).collect();
+    let off =
+        |case: &Case<'_>| case.without_packs_at().map(|at| case.seen(at, Some(words.say("checklist-remark-off", &[]))));
     for case in &clean {
         if let Some(line) = case.shows(problem) {
             let lines = off(case).into_iter().chain([SeenIn { run: case.number, line: line.clone() }]).collect();
@@ -35,11 +49,17 @@ pub(super) fn clean_start(cases: &[Case<'_>], main: &Case<'_>, launch: Option<&L
         let ran = case.session().prompts.executed;
         let needed = needed(main, problem);
         evidence.extend(off(case));
-        evidence.extend(case.session().last_executed.as_ref().map(|at| case.seen(at, Some(words.say("checklist-remark-end", &[])))));
+        evidence.extend(
+            case.session().last_executed.as_ref().map(|at| case.seen(at, Some(words.say("checklist-remark-end", &[])))),
+        );
         let class = problem.about.as_deref().filter(|_| problem.id.starts_with("leak"));
-        let missing = class.filter(|class| !case.session().loads.contains_key(*class) && !case.session().dynamic.contains_key(*class));
+        let missing = class
+            .filter(|class| !case.session().loads.contains_key(*class) && !case.session().dynamic.contains_key(*class));
         why = Some(match missing {
-            _ if ran < needed => (State::CannotTell, words.say("checklist-clean-short", &[("n", &ran.to_string()), ("needed", &needed.to_string())])),
+            _ if ran < needed => (
+                State::CannotTell,
+                words.say("checklist-clean-short", &[("n", &ran.to_string()), ("needed", &needed.to_string())]),
+            ),
             Some(class) => (State::CannotTell, words.say("checklist-clean-not-loaded", &[("class", class)])),
             None => (State::NotMet, words.say("checklist-clean-gone", &[("n", &ran.to_string())])),
         });
@@ -52,11 +72,18 @@ pub(super) fn clean_start(cases: &[Case<'_>], main: &Case<'_>, launch: Option<&L
         (Some(why), _) => why,
         (None, Some(case)) => {
             evidence.extend(off(case));
-            (State::CannotTell, words.say("checklist-clean-other-version", &[("version", &case.version()), ("own", &main.version())]))
+            (
+                State::CannotTell,
+                words.say("checklist-clean-other-version", &[("version", &case.version()), ("own", &main.version())]),
+            )
         }
         (None, None) => (State::CannotTell, words.say("checklist-clean-none", &[])),
     };
-    let supply = if state == State::CannotTell { vec![step(launch, &[CLEAN], "checklist-supply-clean", words)] } else { Vec::new() };
+    let supply = if state == State::CannotTell {
+        vec![step(launch, &[CLEAN], "checklist-supply-clean", words)]
+    } else {
+        Vec::new()
+    };
     condition(id, state, reason, evidence, supply, words)
 }
 
@@ -75,38 +102,74 @@ pub(super) fn step(launch: Option<&Launch<'_>>, flags: &[&str], sentence: &str, 
 }
 
 /// The same version shows it again.
-pub(super) fn repeats(cases: &[Case<'_>], main: &Case<'_>, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Condition {
+pub(super) fn repeats(
+    cases: &[Case<'_>],
+    main: &Case<'_>,
+    launch: Option<&Launch<'_>>,
+    words: &Words<'_>,
+) -> Condition {
     let id = "repeats";
     let again = || vec![step(launch, &[], "checklist-supply-repeat", words)];
     let Some(problem) = main.problem() else {
         return condition(id, State::CannotTell, words.say("checklist-nothing", &[]), Vec::new(), Vec::new(), words);
     };
     if main.view.span.is_unknown() {
-        return condition(id, State::CannotTell, words.say("checklist-repeats-version", &[]), Vec::new(), again(), words);
+        return condition(
+            id,
+            State::CannotTell,
+            words.say("checklist-repeats-version", &[]),
+            Vec::new(),
+            again(),
+            words,
+        );
     }
     let own = main.shows(problem).map(|line| SeenIn { run: main.number, line: line.clone() });
     let others = cases.iter().filter(|case| matches!(case.role, "repeat" | "clean"));
     if let Some((case, line)) = others.clone().find_map(|case| case.shows(problem).map(|line| (case, line))) {
         let lines = own.into_iter().chain([SeenIn { run: case.number, line: line.clone() }]).collect();
-        return condition(id, State::Met, words.say("checklist-repeats-log", &[("version", &main.version())]), lines, Vec::new(), words);
+        return condition(
+            id,
+            State::Met,
+            words.say("checklist-repeats-log", &[("version", &main.version())]),
+            lines,
+            Vec::new(),
+            words,
+        );
     }
-    if let Some(case) = others.clone().find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem)) {
-        let lines = case.session().last_executed.iter().map(|at| case.seen(at, Some(words.say("checklist-remark-end", &[])))).collect();
+    if let Some(case) =
+        others.clone().find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem))
+    {
+        let lines = case
+            .session()
+            .last_executed
+            .iter()
+            .map(|at| case.seen(at, Some(words.say("checklist-remark-end", &[]))))
+            .collect();
         return condition(id, State::NotMet, words.say("checklist-repeats-not", &[]), lines, Vec::new(), words);
     }
     let prompts = seen_in_prompts(main, problem);
     if prompts >= REPEATS {
-        let reason = words.say("checklist-repeats-prompts", &[("n", &prompts.to_string()), ("version", &main.version())]);
+        let reason =
+            words.say("checklist-repeats-prompts", &[("n", &prompts.to_string()), ("version", &main.version())]);
         return condition(id, State::Met, reason, own.into_iter().collect(), Vec::new(), words);
     }
-    condition(id, State::CannotTell, words.say("checklist-repeats-once", &[]), own.into_iter().collect(), again(), words)
+    condition(
+        id,
+        State::CannotTell,
+        words.say("checklist-repeats-once", &[]),
+        own.into_iter().collect(),
+        again(),
+        words,
+    )
 }
 
 /// Prompts of the main session in which it is seen.
 fn seen_in_prompts(main: &Case<'_>, problem: &Finding) -> u64 {
     let session = main.session();
     match problem.id.as_str() {
-        "leak-confirmed" | "leak-suspected" => problem.about.as_ref().and_then(|class| session.leaks.get(class)).map_or(0, |leak| leak.prompts_held),
+        "leak-confirmed" | "leak-suspected" => {
+            problem.about.as_ref().and_then(|class| session.leaks.get(class)).map_or(0, |leak| leak.prompts_held)
+        }
         "reload-each-prompt" => session.loads.values().map(|load| load.reload_prompts).max().unwrap_or(0),
         _ => session.prompts.failed,
     }
@@ -118,10 +181,21 @@ pub(super) fn complete(main: &Case<'_>, pieces: Vec<Piece>, words: &Words<'_>) -
     let names: Vec<String> = missing.iter().map(|piece| piece.label.clone()).collect();
     let (state, reason) = match names.is_empty() {
         true => (State::Met, words.say("checklist-complete-met", &[])),
-        false => (State::NotMet, words.say("checklist-complete-missing", &[("what", &names.join(&words.say("label-and", &[])))])),
+        false => (
+            State::NotMet,
+            words.say("checklist-complete-missing", &[("what", &names.join(&words.say("label-and", &[])))]),
+        ),
     };
     let supply = missing.iter().filter_map(|piece| piece.supply.clone().map(|supply| (piece.label.clone(), supply)));
-    let supply = supply.map(|(label, text)| Step { text: format!("{label}: {text}"), command: None, cost: None, flags: Vec::new(), remedy: None }).collect();
+    let supply = supply
+        .map(|(label, text)| Step {
+            text: format!("{label}: {text}"),
+            command: None,
+            cost: None,
+            flags: Vec::new(),
+            remedy: None,
+        })
+        .collect();
     let evidence = main.session().fact("total_ram_mib").map(|fact| main.seen(&fact.at, None)).into_iter().collect();
     Condition { items: pieces, ..condition("complete", state, reason, evidence, supply, words) }
 }

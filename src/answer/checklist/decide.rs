@@ -7,7 +7,8 @@ use crate::answer::report::{Candidate, Step};
 use crate::diagnosis::{Words, same_dir};
 
 /// Verdicts that say a state is meant, or that nothing is wrong.
-const BY_DESIGN: [&str; 5] = ["no-fault", "caching-by-design", "pinning-by-design", "user-residency", "cycle-collected"];
+const BY_DESIGN: [&str; 5] =
+    ["no-fault", "caching-by-design", "pinning-by-design", "user-residency", "cycle-collected"];
 /// Verdicts that say a machine was too small for the work.
 const TOO_SMALL: [&str; 3] = ["gpu-oom", "host-oom", "container-limit"];
 /// Lines shown for the advice.
@@ -21,7 +22,9 @@ pub(super) fn advice(main: &Case<'_>, conditions: &[Condition], words: &Words<'_
     match id {
         _ if BY_DESIGN.contains(&id) => decide.nobody("checklist-no-issue-design"),
         _ if TOO_SMALL.contains(&id) => decide.nobody("checklist-no-issue-memory"),
-        "insufficient-evidence" => decide.say(Decision::NotYet, "unknown", None, "checklist-not-yet-log", &[], decide.steps()),
+        "insufficient-evidence" => {
+            decide.say(Decision::NotYet, "unknown", None, "checklist-not-yet-log", &[], decide.steps())
+        }
         "version-bug" => decide.known_bug(),
         "custom-node" | "import-failure" => decide.node(),
         _ => decide.by_conditions(),
@@ -36,14 +39,25 @@ struct Decide<'d, 'r> {
 
 impl Decide<'_, '_> {
     fn state(&self, id: &str) -> State {
-        self.conditions.iter().find(|condition| condition.id == id).map_or(State::CannotTell, |condition| condition.state)
+        self.conditions
+            .iter()
+            .find(|condition| condition.id == id)
+            .map_or(State::CannotTell, |condition| condition.state)
     }
 
     fn steps(&self) -> Vec<Step> {
         self.main.run.report.next_steps.iter().take(3).cloned().collect()
     }
 
-    fn say(&self, decision: Decision, whom: &str, place: Option<String>, sentence: &str, values: &[(&str, &str)], next: Vec<Step>) -> Advice {
+    fn say(
+        &self,
+        decision: Decision,
+        whom: &str,
+        place: Option<String>,
+        sentence: &str,
+        values: &[(&str, &str)],
+        next: Vec<Step>,
+    ) -> Advice {
         let verdict = &self.main.run.report.verdict;
         let evidence = self.main.problem().into_iter().flat_map(|problem| &problem.evidence).take(LINES);
         Advice {
@@ -72,10 +86,25 @@ impl Decide<'_, '_> {
             () if !links.is_empty() && links.iter().all(|link| link.contains("/desktop/")) => "desktop",
             () => "core",
         };
-        let place = links.iter().find(|link| link.contains("/issues/")).or(links.first()).map(|link| (*link).to_owned());
+        let place =
+            links.iter().find(|link| link.contains("/issues/")).or(links.first()).map(|link| (*link).to_owned());
         match bug.fixed_in {
-            Some(fixed) => self.say(Decision::NoIssue, "nobody", place, "checklist-no-issue-fixed", &[("version", &fixed.to_string())], self.steps()),
-            None if place.is_some() => self.say(Decision::NoIssue, whom, place, "checklist-no-issue-known", &[("checked", &bug.checked)], self.steps()),
+            Some(fixed) => self.say(
+                Decision::NoIssue,
+                "nobody",
+                place,
+                "checklist-no-issue-fixed",
+                &[("version", &fixed.to_string())],
+                self.steps(),
+            ),
+            None if place.is_some() => self.say(
+                Decision::NoIssue,
+                whom,
+                place,
+                "checklist-no-issue-known",
+                &[("checked", &bug.checked)],
+                self.steps(),
+            ),
             None => self.by_conditions(),
         }
     }
@@ -87,7 +116,8 @@ impl Decide<'_, '_> {
         let loaded = |dir: &String| self.main.session().nodes.iter().any(|node| same_dir(&node.dir, dir));
         let dir = named.or_else(|| about.filter(loaded));
         let Some(dir) = dir else { return self.by_conditions() };
-        let decision = if self.main.run.report.verdict.primary == "import-failure" { Decision::NotYet } else { Decision::Open };
+        let decision =
+            if self.main.run.report.verdict.primary == "import-failure" { Decision::NotYet } else { Decision::Open };
         let sentence = if decision == Decision::Open { "checklist-open-node" } else { "checklist-not-yet-import" };
         self.say(decision, "node", Some(self.repository(&dir)), sentence, &[("pack", &dir)], self.steps())
     }
@@ -100,7 +130,10 @@ impl Decide<'_, '_> {
     /// Where the pack lives, when the packs know; else its folder.
     fn repository(&self, dir: &str) -> String {
         let known = self.words.packs.nodes.iter().find(|node| node.dirs.iter().any(|known| same_dir(known, dir)));
-        known.filter(|node| !node.repository.is_empty()).map_or_else(|| format!("custom_nodes/{dir}"), |node| format!("https://github.com/{}/issues", node.repository))
+        known.filter(|node| !node.repository.is_empty()).map_or_else(
+            || format!("custom_nodes/{dir}"),
+            |node| format!("https://github.com/{}/issues", node.repository),
+        )
     }
 
     /// Core only when a clean start shows it too.
@@ -110,31 +143,58 @@ impl Decide<'_, '_> {
         let packs = self.main.view.packs_loaded().count();
         let n = packs.to_string();
         match clean {
-            State::Met if self.state("repeats") == State::NotMet => self.say(Decision::NotYet, "core", core, "checklist-not-yet-repeat", &[], self.missing()),
+            State::Met if self.state("repeats") == State::NotMet => {
+                self.say(Decision::NotYet, "core", core, "checklist-not-yet-repeat", &[], self.missing())
+            }
             State::Met => self.say(Decision::Open, "core", core, "checklist-open-core", &[], self.missing()),
             State::NotMet => {
                 let named = self.candidates().first().map(|candidate| candidate.dir.clone());
                 match named {
-                    Some(dir) => self.say(Decision::Open, "node", Some(self.repository(&dir)), "checklist-open-node", &[("pack", &dir)], self.missing()),
-                    None => self.say(Decision::NotYet, "node", None, "checklist-not-yet-bisect", &[("n", &n), ("rounds", &rounds(packs))], self.bisect()),
+                    Some(dir) => self.say(
+                        Decision::Open,
+                        "node",
+                        Some(self.repository(&dir)),
+                        "checklist-open-node",
+                        &[("pack", &dir)],
+                        self.missing(),
+                    ),
+                    None => self.say(
+                        Decision::NotYet,
+                        "node",
+                        None,
+                        "checklist-not-yet-bisect",
+                        &[("n", &n), ("rounds", &rounds(packs))],
+                        self.bisect(),
+                    ),
                 }
             }
-            State::CannotTell if packs == 0 => self.say(Decision::NotYet, "unknown", None, "checklist-not-yet-clean", &[], self.missing()),
+            State::CannotTell if packs == 0 => {
+                self.say(Decision::NotYet, "unknown", None, "checklist-not-yet-clean", &[], self.missing())
+            }
             State::CannotTell => {
                 let next = self.missing().into_iter().take(1).chain(self.bisect()).collect();
-                self.say(Decision::NotYet, "unknown", None, "checklist-not-yet-packs", &[("n", &n), ("rounds", &rounds(packs))], next)
+                self.say(
+                    Decision::NotYet,
+                    "unknown",
+                    None,
+                    "checklist-not-yet-packs",
+                    &[("n", &n), ("rounds", &rounds(packs))],
+                    next,
+                )
             }
         }
     }
 
     /// What supplies what is missing, and the newest version when this is not it.
     fn missing(&self) -> Vec<Step> {
-        let mut steps: Vec<Step> = self.conditions.iter().flat_map(|condition| condition.supply.iter().cloned()).collect();
+        let mut steps: Vec<Step> =
+            self.conditions.iter().flat_map(|condition| condition.supply.iter().cloned()).collect();
         let newest = self.words.packs.releases.last();
         if let (Some(own), Some(newest)) = (self.main.view.span.exact, newest)
             && own < newest.version
         {
-            let values = [("own", own.to_string()), ("newest", newest.version.to_string()), ("date", newest.date.clone())];
+            let values =
+                [("own", own.to_string()), ("newest", newest.version.to_string()), ("date", newest.date.clone())];
             let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             steps.push(plain(self.words.say("checklist-supply-newest", &values), None));
         }

@@ -45,7 +45,8 @@ impl Writer<'_, '_> {
 
     fn title(&self, words: &Words<'_>) -> String {
         let version = self.main.version();
-        let clean = self.conditions.iter().any(|condition| condition.id == "clean-start" && condition.state == State::Met);
+        let clean =
+            self.conditions.iter().any(|condition| condition.id == "clean-start" && condition.state == State::Met);
         let about = self.main.problem().and_then(|problem| problem.about.clone()).unwrap_or_default();
         let leak = self.main.run.report.verdict.primary.starts_with("leak") && !about.is_empty();
         let sentence = match (leak, clean) {
@@ -91,8 +92,12 @@ impl Writer<'_, '_> {
         let line = clean.and_then(|condition| condition.evidence.first()).filter(|_| done);
         match line {
             Some(seen) => {
-                let source = self.cases.iter().find(|case| case.number == seen.run).map_or("", |case| case.run.name.as_str());
-                parts.push(Part::Text { text: words.say("draft-node-test-line", &[("line", &seen.line.at.line.to_string()), ("source", source)]) });
+                let source =
+                    self.cases.iter().find(|case| case.number == seen.run).map_or("", |case| case.run.name.as_str());
+                parts.push(Part::Text {
+                    text: words
+                        .say("draft-node-test-line", &[("line", &seen.line.at.line.to_string()), ("source", source)]),
+                });
             }
             None => parts.push(Part::Blank { text: words.say("draft-node-test-blank", &[]) }),
         }
@@ -112,7 +117,9 @@ impl Writer<'_, '_> {
         let Some(problem) = self.main.problem() else { return parts };
         let mut texts: Vec<&str> = Vec::new();
         // Of a leak the lines that name the class; of anything else whatever shows it.
-        let named = |text: &str| problem.about.as_deref().filter(|_| problem.id.starts_with("leak")).is_none_or(|class| text.contains(class));
+        let named = |text: &str| {
+            problem.about.as_deref().filter(|_| problem.id.starts_with("leak")).is_none_or(|class| text.contains(class))
+        };
         for line in problem.evidence.iter().filter(|line| named(&line.text)) {
             if !texts.contains(&line.text.as_str()) && texts.len() < TEXTS {
                 texts.push(&line.text);
@@ -123,7 +130,8 @@ impl Writer<'_, '_> {
         if let Some(leak) = leak.filter(|leak| leak.curve.len() > 1) {
             let step = (leak.curve.len() - 1).div_ceil(5).max(1);
             let last = leak.curve.last();
-            let mut points: Vec<String> = leak.curve.iter().step_by(step).map(|point| format!("{}:{}", point.prompt, point.held)).collect();
+            let mut points: Vec<String> =
+                leak.curve.iter().step_by(step).map(|point| format!("{}:{}", point.prompt, point.held)).collect();
             points.extend(last.map(|point| format!("{}:{}", point.prompt, point.held)));
             points.dedup();
             parts.push(Part::Text { text: words.say("draft-curve", &[("curve", &points.join("  "))]) });
@@ -138,7 +146,12 @@ impl Writer<'_, '_> {
             Some(command) => words.say("draft-step-start", &[("command", &command)]),
             None => words.say("draft-step-start-blank", &[]),
         };
-        let items = vec![start, words.say("draft-step-workflow", &[]), words.say("draft-step-queue", &[("n", &prompts)]), words.say("draft-step-see", &[])];
+        let items = vec![
+            start,
+            words.say("draft-step-workflow", &[]),
+            words.say("draft-step-queue", &[("n", &prompts)]),
+            words.say("draft-step-see", &[]),
+        ];
         vec![Part::List { items, numbered: true }, Part::Blank { text: words.say("draft-workflow-blank", &[]) }]
     }
 
@@ -146,7 +159,9 @@ impl Writer<'_, '_> {
     fn summary(&self, words: &Words<'_>) -> Vec<Part> {
         let candidate = self.main.problem().and_then(|problem| problem.candidates.first());
         match candidate {
-            Some(candidate) if words.zh == self.words.zh => vec![Part::Text { text: format!("{}: {}", candidate.dir, candidate.reason) }],
+            Some(candidate) if words.zh == self.words.zh => {
+                vec![Part::Text { text: format!("{}: {}", candidate.dir, candidate.reason) }]
+            }
             Some(candidate) => vec![Part::Text { text: candidate.dir.clone() }],
             None => vec![Part::Blank { text: words.say("draft-pack-blank", &[]) }],
         }
@@ -155,7 +170,11 @@ impl Writer<'_, '_> {
     fn other(&self, words: &Words<'_>) -> Vec<Part> {
         let complete = self.conditions.iter().find(|condition| condition.id == "complete");
         let mut items = Vec::new();
-        for piece in complete.into_iter().flat_map(|condition| &condition.items).filter(|piece| piece.id != "error-text" && piece.id != "from-start") {
+        for piece in complete
+            .into_iter()
+            .flat_map(|condition| &condition.items)
+            .filter(|piece| piece.id != "error-text" && piece.id != "from-start")
+        {
             let label = words.say(&format!("checklist-item-{}", piece.id), &[]);
             items.push(match &piece.value {
                 // In the draft's language.
@@ -163,7 +182,16 @@ impl Writer<'_, '_> {
                     format!("{label}: {}", words.say("checklist-no-packs", &[]))
                 }
                 Some(value) => format!("{label}: {value}"),
-                None => format!("{label}: {}", words.say("draft-blank", &[("what", piece.supply.as_deref().filter(|_| piece.state == "not-in-a-log").unwrap_or(&label))])),
+                None => format!(
+                    "{label}: {}",
+                    words.say(
+                        "draft-blank",
+                        &[(
+                            "what",
+                            piece.supply.as_deref().filter(|_| piece.state == "not-in-a-log").unwrap_or(&label)
+                        )]
+                    )
+                ),
             });
         }
         let mut parts = vec![Part::List { items, numbered: false }];
@@ -174,7 +202,10 @@ impl Writer<'_, '_> {
             .map(|case| {
                 let prompts = case.session().prompts.executed.to_string();
                 let role = words.say(&format!("checklist-role-{}", case.role), &[("version", &case.version())]);
-                words.say("draft-other-log", &[("role", &role), ("verdict", &case.run.report.verdict.primary), ("n", &prompts)])
+                words.say(
+                    "draft-other-log",
+                    &[("role", &role), ("verdict", &case.run.report.verdict.primary), ("n", &prompts)],
+                )
             })
             .collect();
         if !others.is_empty() {
@@ -182,7 +213,11 @@ impl Writer<'_, '_> {
         }
         if !self.records.is_empty() {
             parts.push(Part::Text { text: words.say("draft-records", &[]) });
-            let items = self.records.iter().map(|record| format!("{} ({}, {})", record.link, record.state, record.checked)).collect();
+            let items = self
+                .records
+                .iter()
+                .map(|record| format!("{} ({}, {})", record.link, record.state, record.checked))
+                .collect();
             parts.push(Part::List { items, numbered: false });
         }
         parts

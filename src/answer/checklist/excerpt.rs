@@ -51,7 +51,13 @@ pub fn wanted(run: &Run<'_>) -> Vec<(u64, u64, bool)> {
         places.extend(single.into_iter().flatten().map(|at| (at.place.line, at.place.line, false)));
     }
     if let Some(finding) = run.report.findings.first() {
-        places.extend(finding.evidence.iter().chain(&finding.against).map(|line| (line.at.line, line.at.last_line.unwrap_or(line.at.line), true)));
+        places.extend(
+            finding
+                .evidence
+                .iter()
+                .chain(&finding.against)
+                .map(|line| (line.at.line, line.at.last_line.unwrap_or(line.at.line), true)),
+        );
         let figures = finding.figures.iter().flat_map(|figure| &figure.lines);
         places.extend(figures.map(|line| (*line, *line, true)));
     }
@@ -64,7 +70,11 @@ pub fn wanted(run: &Run<'_>) -> Vec<(u64, u64, bool)> {
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
-pub fn excerpt(open: &Open<'_>, places: &[(u64, u64, bool)], redactor: &mut Redactor) -> Result<Vec<ExcerptLine>, InputError> {
+pub fn excerpt(
+    open: &Open<'_>,
+    places: &[(u64, u64, bool)],
+    redactor: &mut Redactor,
+) -> Result<Vec<ExcerptLine>, InputError> {
     redactor.begin();
     let mut sink = Collect { places, redactor, before: VecDeque::new(), after: 0, last: 0, out: Vec::new() };
     input::read(open()?, &mut sink, &ReadOptions::default())?;
@@ -84,7 +94,12 @@ impl Sink for Collect<'_> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let text = self.redactor.line(&String::from_utf8_lossy(segment.text));
         let line = segment.place.line;
-        let held = self.places.iter().filter(|(first, last, _)| (*first..=*last).contains(&line)).map(|(_, _, around)| *around).max();
+        let held = self
+            .places
+            .iter()
+            .filter(|(first, last, _)| (*first..=*last).contains(&line))
+            .map(|(_, _, around)| *around)
+            .max();
         match held {
             Some(around) => {
                 if around {

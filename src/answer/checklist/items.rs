@@ -27,8 +27,16 @@ pub(super) fn pieces(main: &Case<'_>, launch: Option<&Launch<'_>>, words: &Words
     let session = main.session();
     let mut list = List { words, pieces: Vec::new() };
     let log = launch.map(|launch| launch.log(words));
-    list.add("error-text", main.problem().and_then(|problem| problem.evidence.first()).map(|line| (line.text.clone(), line.at.line)), None, true);
-    let command = session.fact("launcher").or_else(|| session.fact("flags")).map(|fact| (fact.at.text.clone(), fact.at.place.line));
+    list.add(
+        "error-text",
+        main.problem().and_then(|problem| problem.evidence.first()).map(|line| (line.text.clone(), line.at.line)),
+        None,
+        true,
+    );
+    let command = session
+        .fact("launcher")
+        .or_else(|| session.fact("flags"))
+        .map(|fact| (fact.at.text.clone(), fact.at.place.line));
     let command = command.or_else(|| session.flags.first().map(|flag| (flag.at.text.clone(), flag.at.place.line)));
     list.add("command-line", command, Some(words.say("checklist-supply-command", &[])), true);
     for (id, name, needed) in FACTS {
@@ -45,14 +53,30 @@ pub(super) fn pieces(main: &Case<'_>, launch: Option<&Launch<'_>>, words: &Words
     };
     list.add("os", os.map(|os| (os.to_owned(), 0)), log.clone(), true);
     let packs: Vec<&str> = main.view.packs_loaded().map(|node| node.dir.as_str()).collect();
-    let table = session.nodes.first().map(|node| node.at.place.line).or_else(|| main.without_packs_at().map(|at| at.place.line));
+    let table = session
+        .nodes
+        .first()
+        .map(|node| node.at.place.line)
+        .or_else(|| main.without_packs_at().map(|at| at.place.line));
     let none = words.say("checklist-no-packs", &[]);
     let packs = table.map(|line| (if packs.is_empty() { none } else { packs.join(", ") }, line));
     list.add("node-packs", packs, log.clone(), true);
-    list.add("from-start", session.fact("total_vram_mib").map(|fact| (words.say("checklist-from-start", &[]), fact.at.place.line)), log, true);
+    list.add(
+        "from-start",
+        session.fact("total_vram_mib").map(|fact| (words.say("checklist-from-start", &[]), fact.at.place.line)),
+        log,
+        true,
+    );
     for (id, supply) in outside(main) {
         let label = words.say(&format!("checklist-item-{id}"), &[]);
-        list.pieces.push(Piece { id: id.to_owned(), label, state: "not-in-a-log".to_owned(), value: None, line: None, supply: Some(supply.to_owned()) });
+        list.pieces.push(Piece {
+            id: id.to_owned(),
+            label,
+            state: "not-in-a-log".to_owned(),
+            value: None,
+            line: None,
+            supply: Some(supply.to_owned()),
+        });
     }
     list.pieces
 }
@@ -102,7 +126,9 @@ fn outside(main: &Case<'_>) -> Vec<(&'static str, &'static str)> {
     };
     list.extend(driver.map(|command| ("driver", command)));
     let (swap, disk) = match main.view.os {
-        Os::Windows => ("Get-CimInstance Win32_PageFileUsage", "Get-PhysicalDisk | Select-Object FriendlyName, MediaType"),
+        Os::Windows => {
+            ("Get-CimInstance Win32_PageFileUsage", "Get-PhysicalDisk | Select-Object FriendlyName, MediaType")
+        }
         Os::MacOs => ("sysctl vm.swapusage", "diskutil info /"),
         _ => ("swapon --show", "lsblk -d -o NAME,ROTA,MODEL"),
     };

@@ -178,20 +178,39 @@ pub struct Section {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Part {
-    Text { text: String },
+    Text {
+        text: String,
+    },
     /// To be filled in by the person who posts.
-    Blank { text: String },
-    Check { done: bool, text: String },
-    List { items: Vec<String>, numbered: bool },
-    Code { text: String },
-    Log { lines: Vec<ExcerptLine> },
+    Blank {
+        text: String,
+    },
+    Check {
+        done: bool,
+        text: String,
+    },
+    List {
+        items: Vec<String>,
+        numbered: bool,
+    },
+    Code {
+        text: String,
+    },
+    Log {
+        lines: Vec<ExcerptLine>,
+    },
 }
 
 /// Works out the checklist. `excerpts` are lines of the first run's log that belong into the draft.
 ///
 /// `None` when there is no run.
 #[must_use]
-pub fn checklist(runs: &[Run<'_>], excerpts: Vec<ExcerptLine>, whom: Option<&str>, words: &Words<'_>) -> Option<Checklist> {
+pub fn checklist(
+    runs: &[Run<'_>],
+    excerpts: Vec<ExcerptLine>,
+    whom: Option<&str>,
+    words: &Words<'_>,
+) -> Option<Checklist> {
     let cases = case::cases(runs, words);
     let main = cases.iter().find(|case| case.role == "main")?;
     let launch = Launch::of(&main.view, words.packs);
@@ -202,8 +221,16 @@ pub fn checklist(runs: &[Run<'_>], excerpts: Vec<ExcerptLine>, whom: Option<&str
     let conditions = vec![clean, repeats, complete];
     let advice = decide::advice(main, &conditions, words);
     let records = records::records(main, words);
-    let draft = draft::Writer { cases: &cases, main, conditions: &conditions, advice: &advice, records: &records, launch: launch.as_ref(), words }
-        .draft(whom, excerpts);
+    let draft = draft::Writer {
+        cases: &cases,
+        main,
+        conditions: &conditions,
+        advice: &advice,
+        records: &records,
+        launch: launch.as_ref(),
+        words,
+    }
+    .draft(whom, excerpts);
     Some(Checklist {
         language: if words.zh { "zh" } else { "en" }.to_owned(),
         logs: cases.iter().map(|case| case.told(words)).collect(),

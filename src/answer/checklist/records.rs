@@ -13,19 +13,44 @@ pub(super) fn records(main: &Case<'_>, words: &Words<'_>) -> Vec<Record> {
     let mut out: Vec<Record> = Vec::new();
     let Some(problem) = main.problem() else { return out };
     for reference in &problem.references {
-        push(&mut out, Record { title: problem.summary.clone(), link: reference.link.clone(), state: reference.state.clone(), checked: reference.checked.clone() });
+        push(
+            &mut out,
+            Record {
+                title: problem.summary.clone(),
+                link: reference.link.clone(),
+                state: reference.state.clone(),
+                checked: reference.checked.clone(),
+            },
+        );
     }
-    let named = |id: &str| main.run.report.findings.iter().any(|finding| finding.id == "version-bug" && finding.about.as_deref() == Some(id));
+    let named = |id: &str| {
+        main.run
+            .report
+            .findings
+            .iter()
+            .any(|finding| finding.id == "version-bug" && finding.about.as_deref() == Some(id))
+    };
     for bug in &words.packs.bugs {
-        let leak = problem.id.starts_with("leak") && bug.signature.iter().chain(&bug.signature_all).chain(&bug.context).any(|text| text.contains(LEAK_TEXT));
+        let leak = problem.id.starts_with("leak")
+            && bug.signature.iter().chain(&bug.signature_all).chain(&bug.context).any(|text| text.contains(LEAK_TEXT));
         // A bug that was repaired before this version is no record of it.
         let gone = bug.fixed_in.is_some_and(|fixed| main.view.span.at_least(fixed));
         if !(leak || named(&bug.id)) || gone {
             continue;
         }
         let title = words.packs.prose_text("bug", &bug.id, "title", words.zh).unwrap_or(&bug.id);
-        for link in words.packs.prose_list("bug", &bug.id, "links").into_iter().filter(|link| link.contains("/issues/")).take(1) {
-            push(&mut out, Record { title: title.to_owned(), link: link.to_owned(), state: bug.state.clone(), checked: bug.checked.clone() });
+        for link in
+            words.packs.prose_list("bug", &bug.id, "links").into_iter().filter(|link| link.contains("/issues/")).take(1)
+        {
+            push(
+                &mut out,
+                Record {
+                    title: title.to_owned(),
+                    link: link.to_owned(),
+                    state: bug.state.clone(),
+                    checked: bug.checked.clone(),
+                },
+            );
         }
     }
     out.truncate(LIMIT);

@@ -17,11 +17,17 @@ pub(super) struct Differences {
 
 impl Differences {
     pub(super) fn packs_removed(&self) -> Vec<&str> {
-        self.changed.iter().filter(|change| change.what == "node-pack" && change.kind == "removed").filter_map(|change| change.a.as_deref()).collect()
+        self.changed
+            .iter()
+            .filter(|change| change.what == "node-pack" && change.kind == "removed")
+            .filter_map(|change| change.a.as_deref())
+            .collect()
     }
 
     pub(super) fn flag_changed(&self, names: &[&str]) -> bool {
-        let named = |text: &Option<String>| text.as_deref().is_some_and(|text| names.contains(&text.split(' ').next().unwrap_or(text)));
+        let named = |text: &Option<String>| {
+            text.as_deref().is_some_and(|text| names.contains(&text.split(' ').next().unwrap_or(text)))
+        };
         self.changed.iter().any(|change| change.what == "flag" && (named(&change.a) || named(&change.b)))
     }
 }
@@ -37,7 +43,13 @@ pub(super) fn differences(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Diff
     if let Some(text) = version_differs(a, b, words) {
         obstacles.push(changed_text("version", text, version_a, version_b));
     }
-    for (what, name) in [("gpu", "device"), ("os", "os"), ("vram-state", "vram_state"), ("total-ram", "total_ram_mib"), ("total-vram", "total_vram_mib")] {
+    for (what, name) in [
+        ("gpu", "device"),
+        ("os", "os"),
+        ("vram-state", "vram_state"),
+        ("total-ram", "total_ram_mib"),
+        ("total-vram", "total_vram_mib"),
+    ] {
         let (Some(before), Some(after)) = (a.fact(name), b.fact(name)) else { continue };
         let same = match (a.session().number(name), b.session().number(name)) {
             (Some(before), Some(after)) => (before - after).abs() <= before.abs().max(after.abs()) * SAME_SIZE,
@@ -54,7 +66,12 @@ pub(super) fn differences(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Diff
         let off = |side: &Side<'_>| words.say(if side.view.nodes_off() { "compare-off" } else { "compare-on" }, &[]);
         changed.push(said("custom-nodes", off(a), off(b), words));
     }
-    for (what, name) in [("pytorch", "pytorch_version"), ("python", "python_version"), ("attention", "attention"), ("cache-mode", "cache_mode")] {
+    for (what, name) in [
+        ("pytorch", "pytorch_version"),
+        ("python", "python_version"),
+        ("attention", "attention"),
+        ("cache-mode", "cache_mode"),
+    ] {
         let (Some(before), Some(after)) = (a.fact(name), b.fact(name)) else { continue };
         let follows = what == "cache-mode" && changed.iter().any(|change| in_group(change, "cache", words));
         if before != after && !follows {
@@ -85,7 +102,9 @@ fn version_differs(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Option<Stri
     let apart = match (one.exact, two.exact) {
         (Some(one), Some(two)) => one != two,
         _ => {
-            let ends_before = |end: Option<crate::rule::Version>, start: Option<crate::rule::Version>| end.zip(start).is_some_and(|(end, start)| end <= start);
+            let ends_before = |end: Option<crate::rule::Version>, start: Option<crate::rule::Version>| {
+                end.zip(start).is_some_and(|(end, start)| end <= start)
+            };
             ends_before(one.before, two.from.or(two.exact)) || ends_before(two.before, one.from.or(one.exact))
         }
     };
@@ -128,7 +147,9 @@ fn flags(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Difference> {
     if !shown(a) || !shown(b) {
         return Vec::new();
     }
-    let told = |flag: &Flag| if flag.values.is_empty() { flag.name.clone() } else { format!("{} {}", flag.name, flag.values.join(" ")) };
+    let told = |flag: &Flag| {
+        if flag.values.is_empty() { flag.name.clone() } else { format!("{} {}", flag.name, flag.values.join(" ")) }
+    };
     // Where it listens and what it writes changes nothing that is compared.
     let counts = |flag: &&Flag| {
         let memory = words.packs.flags.iter().find(|def| def.name == flag.name).is_none_or(|def| def.memory);

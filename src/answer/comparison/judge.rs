@@ -25,7 +25,8 @@ pub(super) struct Judgement {
 
 /// Two runs that must not be held against each other.
 pub(super) fn refusal(obstacles: &[Difference], words: &Words<'_>) -> Judgement {
-    let what: Vec<String> = obstacles.iter().map(|obstacle| words.say(&format!("compare-what-{}", obstacle.what), &[])).collect();
+    let what: Vec<String> =
+        obstacles.iter().map(|obstacle| words.say(&format!("compare-what-{}", obstacle.what), &[])).collect();
     let what = what.join(&words.say("label-and", &[]));
     Judgement {
         outcome: Outcome::NotComparable,
@@ -37,9 +38,22 @@ pub(super) fn refusal(obstacles: &[Difference], words: &Words<'_>) -> Judgement 
 }
 
 /// Weighs two comparable runs.
-pub(super) fn judge(a: &Side<'_>, b: &Side<'_>, number: usize, differences: &Differences, mechanisms: &[Mechanism], words: &Words<'_>) -> Judgement {
+pub(super) fn judge(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    number: usize,
+    differences: &Differences,
+    mechanisms: &[Mechanism],
+    words: &Words<'_>,
+) -> Judgement {
     let judge = Judge { a, b, number, differences, mechanisms, words };
-    judge.nothing_ran().or_else(|| judge.leak()).or_else(|| judge.failures()).or_else(|| judge.reloads()).or_else(|| judge.memory()).unwrap_or_else(|| judge.no_fault())
+    judge
+        .nothing_ran()
+        .or_else(|| judge.leak())
+        .or_else(|| judge.failures())
+        .or_else(|| judge.reloads())
+        .or_else(|| judge.memory())
+        .unwrap_or_else(|| judge.no_fault())
 }
 
 struct Judge<'j, 'r> {
@@ -52,9 +66,22 @@ struct Judge<'j, 'r> {
 }
 
 impl Judge<'_, '_> {
-    fn say(&self, outcome: Outcome, headline: &str, reason: &str, values: &[(&str, &str)], lines: Vec<SeenIn>) -> Judgement {
+    fn say(
+        &self,
+        outcome: Outcome,
+        headline: &str,
+        reason: &str,
+        values: &[(&str, &str)],
+        lines: Vec<SeenIn>,
+    ) -> Judgement {
         let next = (outcome == Outcome::NotExercised).then(|| self.words.say("compare-not-exercised-next", &[]));
-        Judgement { outcome, headline: self.words.say(headline, values), reason: self.words.say(reason, values), evidence: lines, next }
+        Judgement {
+            outcome,
+            headline: self.words.say(headline, values),
+            reason: self.words.say(reason, values),
+            evidence: lines,
+            next,
+        }
     }
 
     fn seen(&self, in_b: bool, at: Option<&Evidence>, remark: &str, values: &[(&str, &str)]) -> Option<SeenIn> {
@@ -74,7 +101,13 @@ impl Judge<'_, '_> {
             (false, true) => "A",
             _ => "B",
         };
-        Some(self.say(Outcome::NotExercised, "compare-nothing-ran", "compare-nothing-ran-reason", &[("run", which)], Vec::new()))
+        Some(self.say(
+            Outcome::NotExercised,
+            "compare-nothing-ran",
+            "compare-nothing-ran-reason",
+            &[("run", which)],
+            Vec::new(),
+        ))
     }
 
     fn leak(&self) -> Option<Judgement> {
@@ -84,13 +117,29 @@ impl Judge<'_, '_> {
             (None, None) => None,
             (None, Some((class, leak))) => {
                 let k = held(leak);
-                let lines = self.seen(true, leak.last_pass.as_ref().or(leak.first_warning.as_ref()), "compare-remark-held", &[("k", &k)]);
-                Some(self.say(Outcome::Worse, "compare-leak-new", "compare-leak-new-reason", &[("class", class), ("k", &k)], lines.into_iter().collect()))
+                let lines = self.seen(
+                    true,
+                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
+                    "compare-remark-held",
+                    &[("k", &k)],
+                );
+                Some(self.say(
+                    Outcome::Worse,
+                    "compare-leak-new",
+                    "compare-leak-new-reason",
+                    &[("class", class), ("k", &k)],
+                    lines.into_iter().collect(),
+                ))
             }
             (Some((class, leak)), after) => {
                 let k = held(leak);
                 let values = [("class", class), ("k", k.as_str()), ("n", n.as_str())];
-                let before = self.seen(false, leak.last_pass.as_ref().or(leak.first_warning.as_ref()), "compare-remark-held", &[("k", &k)]);
+                let before = self.seen(
+                    false,
+                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
+                    "compare-remark-held",
+                    &[("k", &k)],
+                );
                 let lines: Vec<SeenIn> = before.into_iter().collect();
                 Some(match after {
                     Some((other, now)) => self.both_leak(class, leak, other, now, lines),
@@ -110,14 +159,31 @@ impl Judge<'_, '_> {
         }
         if session.prompts.executed < needed {
             let (needed, ran) = (needed.to_string(), session.prompts.executed.to_string());
-            return self.say(Outcome::NotExercised, "compare-leak-too-short", "compare-leak-too-short-reason", &[("needed", &needed), ("n", &ran)], lines);
+            return self.say(
+                Outcome::NotExercised,
+                "compare-leak-too-short",
+                "compare-leak-too-short-reason",
+                &[("needed", &needed), ("n", &ran)],
+                lines,
+            );
         }
         let removed = !self.differences.packs_removed().is_empty();
         if !self.b.loaded(class) && !removed {
-            return self.say(Outcome::NotExercised, "compare-leak-not-loaded", "compare-leak-not-loaded-reason", values, lines);
+            return self.say(
+                Outcome::NotExercised,
+                "compare-leak-not-loaded",
+                "compare-leak-not-loaded-reason",
+                values,
+                lines,
+            );
         }
         if self.b.cycles() {
-            lines.extend(session.leaks.values().find_map(|leak| self.seen(true, leak.first_potential.as_ref(), "compare-remark-cycle", &[])));
+            lines.extend(
+                session
+                    .leaks
+                    .values()
+                    .find_map(|leak| self.seen(true, leak.first_potential.as_ref(), "compare-remark-cycle", &[])),
+            );
             return self.say(Outcome::Improved, "compare-leak-cycle", "compare-leak-cycle-reason", values, lines);
         }
         let reason = if removed { "compare-leak-gone-removed" } else { "compare-leak-gone-reason" };
@@ -126,10 +192,21 @@ impl Judge<'_, '_> {
 
     /// Both hold models: as many after as many prompts?
     fn both_leak(&self, class: &str, before: &Leak, other: &str, after: &Leak, mut lines: Vec<SeenIn>) -> Judgement {
-        lines.extend(self.seen(true, after.last_pass.as_ref().or(after.first_warning.as_ref()), "compare-remark-held", &[("k", &held(after))]));
+        lines.extend(self.seen(
+            true,
+            after.last_pass.as_ref().or(after.first_warning.as_ref()),
+            "compare-remark-held",
+            &[("k", &held(after))],
+        ));
         let both = self.a.session().prompts.executed.min(self.b.session().prompts.executed);
         let (Some(was), Some(is)) = (held_at(before, both), held_at(after, both)) else {
-            return self.say(Outcome::NotComparable, "compare-leak-hidden", "compare-leak-hidden-reason", &[("class", class)], lines);
+            return self.say(
+                Outcome::NotComparable,
+                "compare-leak-hidden",
+                "compare-leak-hidden-reason",
+                &[("class", class)],
+                lines,
+            );
         };
         let (outcome, headline) = if (is as f64) < was as f64 * LESS {
             (Outcome::Improved, "compare-leak-less")
@@ -138,7 +215,9 @@ impl Judge<'_, '_> {
         } else {
             (Outcome::Unchanged, "compare-leak-same")
         };
-        let values = [("class", other), ("was", &was.to_string()), ("is", &is.to_string()), ("prompts", &both.to_string())].map(|(name, value)| (name, value.to_owned()));
+        let values =
+            [("class", other), ("was", &was.to_string()), ("is", &is.to_string()), ("prompts", &both.to_string())]
+                .map(|(name, value)| (name, value.to_owned()));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         self.say(outcome, headline, "compare-leak-count-reason", &values, lines)
     }
@@ -148,11 +227,15 @@ impl Judge<'_, '_> {
         if was == 0 && is == 0 {
             return None;
         }
-        let rate = |side: &Side<'_>, count: u64| count as f64 / side.session().prompts.got.max(side.session().prompts.executed).max(1) as f64;
+        let rate = |side: &Side<'_>, count: u64| {
+            count as f64 / side.session().prompts.got.max(side.session().prompts.executed).max(1) as f64
+        };
         let (before, after) = (rate(self.a, was), rate(self.b, is));
-        let values = [("was", was.to_string()), ("is", is.to_string()), ("n", self.b.session().prompts.executed.to_string())];
+        let values =
+            [("was", was.to_string()), ("is", is.to_string()), ("n", self.b.session().prompts.executed.to_string())];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let first = |side: &Side<'_>| side.run.report.findings.first().and_then(|finding| finding.evidence.first().cloned());
+        let first =
+            |side: &Side<'_>| side.run.report.findings.first().and_then(|finding| finding.evidence.first().cloned());
         let mut lines: Vec<SeenIn> = Vec::new();
         lines.extend(first(self.a).filter(|_| was > 0).map(|line| SeenIn { run: 0, line }));
         lines.extend(first(self.b).filter(|_| is > 0).map(|line| SeenIn { run: self.number, line }));
@@ -166,27 +249,43 @@ impl Judge<'_, '_> {
             return Some(self.say(outcome, headline, "compare-failures-reason", &values, lines));
         }
         lines.extend(self.clean_end(&values));
-        let missing = self.a.session().loads.keys().chain(self.a.session().dynamic.keys()).find(|class| !self.b.loaded(class));
+        let missing =
+            self.a.session().loads.keys().chain(self.a.session().dynamic.keys()).find(|class| !self.b.loaded(class));
         if let Some(class) = missing {
             let values = [("class", class.as_str())];
-            return Some(self.say(Outcome::NotExercised, "compare-failures-not-run", "compare-failures-not-run-reason", &values, lines));
+            return Some(self.say(
+                Outcome::NotExercised,
+                "compare-failures-not-run",
+                "compare-failures-not-run-reason",
+                &values,
+                lines,
+            ));
         }
         if let Some(ratio) = slower(&self.a.seconds, &self.b.seconds).filter(|ratio| *ratio >= THRASHING) {
             let ratio = text::number(ratio, 1);
-            return Some(self.say(Outcome::Improved, "compare-failures-paid", "compare-failures-paid-reason", &[("ratio", &ratio)], lines));
+            return Some(self.say(
+                Outcome::Improved,
+                "compare-failures-paid",
+                "compare-failures-paid-reason",
+                &[("ratio", &ratio)],
+                lines,
+            ));
         }
         Some(self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", &values, lines))
     }
 
     fn reloads(&self) -> Option<Judgement> {
-        let named = |side: &Side<'_>| side.finding("reload-each-prompt").is_some_and(|finding| finding.status >= Status::Likely);
+        let named = |side: &Side<'_>| {
+            side.finding("reload-each-prompt").is_some_and(|finding| finding.status >= Status::Likely)
+        };
         if !named(self.a) && !named(self.b) {
             return None;
         }
         let (was, is) = (self.a.per_prompt(self.a.reloads())?, self.b.per_prompt(self.b.reloads())?);
         let values = [("was", text::number(was, 2)), ("is", text::number(is, 2))];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let first = |side: &Side<'_>| side.finding("reload-each-prompt").and_then(|finding| finding.evidence.first().cloned());
+        let first =
+            |side: &Side<'_>| side.finding("reload-each-prompt").and_then(|finding| finding.evidence.first().cloned());
         let mut lines: Vec<SeenIn> = first(self.a).map(|line| SeenIn { run: 0, line }).into_iter().collect();
         lines.extend(first(self.b).map(|line| SeenIn { run: self.number, line }));
         let (outcome, headline) = match () {
@@ -216,17 +315,32 @@ impl Judge<'_, '_> {
     /// Neither run shows a fault: what was tried may not have happened at all.
     fn no_fault(&self) -> Judgement {
         let lines: Vec<SeenIn> = self.clean_end(&[]).into_iter().collect();
-        if !self.mechanisms.is_empty() && self.mechanisms.iter().all(|mechanism| mechanism.a != "worked" && mechanism.b != "worked") {
-            let seen = self.mechanisms.iter().all(|mechanism| mechanism.a == "never-worked" && mechanism.b == "never-worked");
+        if !self.mechanisms.is_empty()
+            && self.mechanisms.iter().all(|mechanism| mechanism.a != "worked" && mechanism.b != "worked")
+        {
+            let seen =
+                self.mechanisms.iter().all(|mechanism| mechanism.a == "never-worked" && mechanism.b == "never-worked");
             let reason = if seen { "compare-cache-never-reason" } else { "compare-cache-unseen-reason" };
             return self.say(Outcome::NotExercised, "compare-cache-never", reason, &[], self.cache_lines());
         }
         match slower(&self.a.seconds, &self.b.seconds) {
-            Some(ratio) if ratio > 1.0 => {
-                self.say(Outcome::Worse, "compare-slower", "compare-seconds-reason", &[("ratio", &text::number(ratio, 2))], lines)
+            Some(ratio) if ratio > 1.0 => self.say(
+                Outcome::Worse,
+                "compare-slower",
+                "compare-seconds-reason",
+                &[("ratio", &text::number(ratio, 2))],
+                lines,
+            ),
+            Some(ratio) => self.say(
+                Outcome::Improved,
+                "compare-faster",
+                "compare-seconds-reason",
+                &[("ratio", &text::number(1.0 / ratio, 2))],
+                lines,
+            ),
+            None if self.a.seconds.enough && self.b.seconds.enough => {
+                self.say(Outcome::Unchanged, "compare-same", "compare-same-reason", &[], lines)
             }
-            Some(ratio) => self.say(Outcome::Improved, "compare-faster", "compare-seconds-reason", &[("ratio", &text::number(1.0 / ratio, 2))], lines),
-            None if self.a.seconds.enough && self.b.seconds.enough => self.say(Outcome::Unchanged, "compare-same", "compare-same-reason", &[], lines),
             None => self.say(Outcome::Unchanged, "compare-same", "compare-same-few", &[], lines),
         }
     }
@@ -236,9 +350,15 @@ impl Judge<'_, '_> {
         let mut lines = Vec::new();
         for (in_b, side) in [(false, self.a), (true, self.b)] {
             let session = side.session();
-            lines.extend(session.flag("--cache-ram").and_then(|flag| self.seen(in_b, Some(&flag.at), "compare-remark-threshold", &[])));
+            lines.extend(
+                session
+                    .flag("--cache-ram")
+                    .and_then(|flag| self.seen(in_b, Some(&flag.at), "compare-remark-threshold", &[])),
+            );
             let told = session.counts.cache_evictions.as_ref();
-            lines.extend(told.and_then(|told| self.seen(in_b, Some(&told.first), "compare-remark-no-eviction", &[("n", &told.count.to_string())])));
+            lines.extend(told.and_then(|told| {
+                self.seen(in_b, Some(&told.first), "compare-remark-no-eviction", &[("n", &told.count.to_string())])
+            }));
         }
         lines
     }

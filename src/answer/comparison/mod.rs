@@ -6,8 +6,8 @@
 mod comparable;
 mod figures;
 mod judge;
-mod run;
 mod rows;
+mod run;
 mod traps;
 
 use schemars::JsonSchema;
@@ -218,7 +218,9 @@ pub struct Trap {
 pub fn compare(runs: &[Run<'_>], words: &Words<'_>, force: bool) -> Comparison {
     let sides: Vec<run::Side<'_>> = runs.iter().filter_map(|run| run::Side::of(run, words)).collect();
     let pairs = match sides.split_first() {
-        Some((first, rest)) => rest.iter().enumerate().map(|(index, other)| pair(first, other, index + 1, words, force)).collect(),
+        Some((first, rest)) => {
+            rest.iter().enumerate().map(|(index, other)| pair(first, other, index + 1, words, force)).collect()
+        }
         None => Vec::new(),
     };
     Comparison {

@@ -23,11 +23,18 @@ pub(super) fn rows(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Row> {
     table.count("host-ooms", a.session().host_ooms.len() as u64, b.session().host_ooms.len() as u64, true);
     let counted = |counted: &Option<crate::timeline::Counted>| counted.as_ref().map_or(0, |counted| counted.count);
     table.count("tiled", counted(&a.session().counts.tiled_retries), counted(&b.session().counts.tiled_retries), true);
-    table.count("evictions", counted(&a.session().counts.cache_evictions_active), counted(&b.session().counts.cache_evictions_active), false);
+    table.count(
+        "evictions",
+        counted(&a.session().counts.cache_evictions_active),
+        counted(&b.session().counts.cache_evictions_active),
+        false,
+    );
     table.seconds(&a.seconds, &b.seconds);
     if a.memory().is_some() || b.memory().is_some() {
         let shown = |side: &Side<'_>| {
-            let told = side.memory().map(|memory| format!("{} → {} ({})", text::mib(memory.first_mib), text::mib(memory.last_mib), memory.shape));
+            let told = side.memory().map(|memory| {
+                format!("{} → {} ({})", text::mib(memory.first_mib), text::mib(memory.last_mib), memory.shape)
+            });
             told.unwrap_or_else(|| "–".to_owned())
         };
         table.text("memory", &shown(a), &shown(b));
@@ -38,10 +45,18 @@ pub(super) fn rows(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Row> {
 
 /// Held models by prompt, of every class that is held in one of the runs.
 pub(super) fn curves(a: &Side<'_>, b: &Side<'_>) -> Vec<Curves> {
-    let mut classes: Vec<&String> = a.report.leaks.iter().chain(&b.report.leaks).filter(|(_, leak)| leak.warning > 0).map(|(class, _)| class).collect();
+    let mut classes: Vec<&String> = a
+        .report
+        .leaks
+        .iter()
+        .chain(&b.report.leaks)
+        .filter(|(_, leak)| leak.warning > 0)
+        .map(|(class, _)| class)
+        .collect();
     classes.sort();
     classes.dedup();
-    let curve = |side: &Side<'_>, class: &str| side.report.leaks.get(class).map(|leak| leak.curve.clone()).unwrap_or_default();
+    let curve =
+        |side: &Side<'_>, class: &str| side.report.leaks.get(class).map(|leak| leak.curve.clone()).unwrap_or_default();
     classes.into_iter().map(|class| Curves { class: class.clone(), a: curve(a, class), b: curve(b, class) }).collect()
 }
 
@@ -80,7 +95,8 @@ impl Table<'_> {
         let (was, is) = (a.per_prompt(count(a)), b.per_prompt(count(b)));
         if was.unwrap_or(0.0) > 0.0 || is.unwrap_or(0.0) > 0.0 {
             let shown = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| text::number(value, 2));
-            let change = was.zip(is).map_or("unknown", |(was, is)| if (was - is).abs() < 0.005 { "same" } else { "changed" });
+            let change =
+                was.zip(is).map_or("unknown", |(was, is)| if (was - is).abs() < 0.005 { "same" } else { "changed" });
             self.push(id, shown(was), shown(is), change);
         }
     }
@@ -88,7 +104,8 @@ impl Table<'_> {
     fn seconds(&mut self, a: &Seconds, b: &Seconds) {
         let shown = |seconds: &Seconds| match (seconds.median, seconds.low, seconds.high) {
             (Some(median), Some(low), Some(high)) => {
-                let values = [text::number(median, 2), text::number(low, 2), text::number(high, 2), seconds.prompts.to_string()];
+                let values =
+                    [text::number(median, 2), text::number(low, 2), text::number(high, 2), seconds.prompts.to_string()];
                 let [median, low, high, n] = &values;
                 let id = if seconds.enough { "compare-seconds" } else { "compare-seconds-few" };
                 self.words.say(id, &[("median", median), ("low", low), ("high", high), ("n", n)])

@@ -22,7 +22,9 @@ impl<'r> Side<'r> {
         let timeline = &run.read.timeline;
         let ran = |index: &usize| timeline.sessions.get(*index).is_some_and(Session::has_work);
         let named = run.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
-        let index = named.or_else(|| (0..timeline.sessions.len()).rev().find(ran)).unwrap_or(timeline.sessions.len().checked_sub(1)?);
+        let index = named
+            .or_else(|| (0..timeline.sessions.len()).rev().find(ran))
+            .unwrap_or(timeline.sessions.len().checked_sub(1)?);
         let view = View::of(timeline, index, words, None)?;
         let times: Vec<f64> = view
             .session
@@ -41,7 +43,8 @@ impl<'r> Side<'r> {
     /// The class of which most models are held, with what the log says of it.
     pub(super) fn worst_leak(&self) -> Option<(&'r str, &'r Leak)> {
         let held = self.session().leaks.iter().filter(|(_, leak)| leak.warning > 0);
-        held.max_by_key(|(_, leak)| (leak.held_max.unwrap_or(0), leak.warning)).map(|(class, leak)| (class.as_str(), leak))
+        held.max_by_key(|(_, leak)| (leak.held_max.unwrap_or(0), leak.warning))
+            .map(|(class, leak)| (class.as_str(), leak))
     }
 
     /// Passes that met a dead model which then was collected.
@@ -56,7 +59,8 @@ impl<'r> Side<'r> {
     /// Prompts that failed, and runs that ended because memory did.
     pub(super) fn failures(&self) -> u64 {
         let session = self.session();
-        let killed = self.run.report.verdict.primary == "host-oom" || self.run.report.verdict.primary == "container-limit";
+        let killed =
+            self.run.report.verdict.primary == "host-oom" || self.run.report.verdict.primary == "container-limit";
         let events = session.ooms.len() as u64 + session.host_ooms.len() as u64;
         session.prompts.failed.max(events) + u64::from(killed && session.host_ooms.is_empty())
     }

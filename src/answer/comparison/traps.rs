@@ -29,7 +29,12 @@ pub(super) fn mechanisms(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<M
         ("never-worked", "never-worked") => "compare-evicted-never",
         _ => "compare-evicted-unseen",
     };
-    vec![Mechanism { id: "cache-eviction".to_owned(), a: in_a.to_owned(), b: in_b.to_owned(), text: words.say(text, &[]) }]
+    vec![Mechanism {
+        id: "cache-eviction".to_owned(),
+        a: in_a.to_owned(),
+        b: in_b.to_owned(),
+        text: words.say(text, &[]),
+    }]
 }
 
 fn evicted(side: &Side<'_>) -> &'static str {
@@ -42,7 +47,14 @@ fn evicted(side: &Side<'_>) -> &'static str {
 }
 
 /// What makes the outcome weaker than it looks.
-pub(super) fn traps(a: &Side<'_>, b: &Side<'_>, differences: &Differences, mechanisms: &[Mechanism], judgement: &Judgement, words: &Words<'_>) -> Vec<Trap> {
+pub(super) fn traps(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    differences: &Differences,
+    mechanisms: &[Mechanism],
+    judgement: &Judgement,
+    words: &Words<'_>,
+) -> Vec<Trap> {
     let mut out = Vec::new();
     let mut add = |id: &str, text: String| out.push(Trap { id: id.to_owned(), text });
     let changes = differences.obstacles.len() + differences.changed.len();
@@ -61,7 +73,10 @@ pub(super) fn traps(a: &Side<'_>, b: &Side<'_>, differences: &Differences, mecha
     }
     let weights = b.view.loaded_mib();
     if let Some(trigger) = b.figure("cache-trigger").filter(|trigger| !mechanisms.is_empty() && *trigger < weights) {
-        add("threshold", words.say("compare-trap-threshold", &[("at", &text::mib(trigger)), ("weights", &text::mib(weights))]));
+        add(
+            "threshold",
+            words.say("compare-trap-threshold", &[("at", &text::mib(trigger)), ("weights", &text::mib(weights))]),
+        );
     }
     out
 }
@@ -73,7 +88,12 @@ pub(super) struct Plateau {
 }
 
 /// Nothing when no threshold was set or changed.
-pub(super) fn plateau(b: &Side<'_>, differences: &Differences, mechanisms: &[Mechanism], words: &Words<'_>) -> Option<Plateau> {
+pub(super) fn plateau(
+    b: &Side<'_>,
+    differences: &Differences,
+    mechanisms: &[Mechanism],
+    words: &Words<'_>,
+) -> Option<Plateau> {
     if mechanisms.is_empty() || !differences.flag_changed(&CACHE_FLAGS) && b.session().flag("--cache-ram").is_none() {
         return None;
     }
@@ -83,8 +103,12 @@ pub(super) fn plateau(b: &Side<'_>, differences: &Differences, mechanisms: &[Mec
     let at = text::mib(predicted);
     let text = match observed {
         None => words.say("compare-plateau-unmeasured", &[("predicted", &at)]),
-        Some(observed) if fits => words.say("compare-plateau-fits", &[("predicted", &at), ("observed", &text::mib(observed))]),
-        Some(observed) => words.say("compare-plateau-differs", &[("predicted", &at), ("observed", &text::mib(observed))]),
+        Some(observed) if fits => {
+            words.say("compare-plateau-fits", &[("predicted", &at), ("observed", &text::mib(observed))])
+        }
+        Some(observed) => {
+            words.say("compare-plateau-differs", &[("predicted", &at), ("observed", &text::mib(observed))])
+        }
     };
     Some(Plateau { fits, trap: Some(Trap { id: "plateau".to_owned(), text }) })
 }

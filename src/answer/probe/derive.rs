@@ -80,7 +80,13 @@ pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived
         is_last: true,
         timeline: &timeline,
         span: VersionSpan::exactly(version),
-        version: VersionReport { exact: Some(version.to_string()), from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
+        version: VersionReport {
+            exact: Some(version.to_string()),
+            from: None,
+            before: None,
+            basis: "unknown".to_owned(),
+            evidence: Vec::new(),
+        },
         os,
         gpu: maker.unwrap_or(Gpu::Nvidia),
         flags: std::collections::BTreeSet::new(),
@@ -89,7 +95,8 @@ pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived
     };
     let row = |what: &str| defaults::pick_at(packs, what, &view, Some(version));
     let sees_limit = row("sees-cgroup").is_some_and(|row| defaults::truth(row) == Some(true));
-    let hard_limit = probe.cgroup.limit_bytes.filter(|limit| probe.memory.total_bytes.is_none_or(|total| *limit < total));
+    let hard_limit =
+        probe.cgroup.limit_bytes.filter(|limit| probe.memory.total_bytes.is_none_or(|total| *limit < total));
     let limited = sees_limit && hard_limit.is_some();
     let total = if limited { hard_limit } else { probe.memory.total_bytes }.map(|bytes| bytes as f64 / MIB);
     let disk_swap = probe.memory.swap_disk_bytes.or(probe.memory.swap_total_bytes).map(|bytes| bytes as f64 / MIB);
@@ -105,7 +112,8 @@ pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived
         let headroom = defaults::work_out(row(what)?, total, None)?;
         Some((total - headroom.mib).max(0.0) * MIB)
     };
-    let ceiling = pinned.zip(total).and_then(|(row, total)| defaults::work_out(row, total, swap)).map(|worked| worked.mib * MIB);
+    let ceiling =
+        pinned.zip(total).and_then(|(row, total)| defaults::work_out(row, total, swap)).map(|worked| worked.mib * MIB);
     let active = gives_way("cache-active-headroom");
     let usable = probe.usable_bytes().map(|bytes| bytes as f64);
     let beyond = |bytes: Option<f64>| bytes.zip(usable).is_some_and(|(bytes, usable)| bytes >= usable);

@@ -148,7 +148,11 @@ fn notes(probe: &Probe, words: &Words<'_>) -> Vec<String> {
     add(memory.overcommit == Some(2), "probe-note-overcommit", &[]);
     if let (Some(limit), Some(current)) = (probe.limit_bytes(), cgroup.current_bytes) {
         let held = current.saturating_sub(cgroup.reclaimable_bytes.unwrap_or(0));
-        add(held.saturating_mul(10) > limit.saturating_mul(9), "probe-note-nearly-full", &[("used", &text::bytes(held as f64)), ("limit", &text::bytes(limit as f64))]);
+        add(
+            held.saturating_mul(10) > limit.saturating_mul(9),
+            "probe-note-nearly-full",
+            &[("used", &text::bytes(held as f64)), ("limit", &text::bytes(limit as f64))],
+        );
     }
     if let Some(kills) = cgroup.oom_kills().filter(|kills| *kills > 0) {
         notes.push(words.count("probe-note-kills-one", "probe-note-kills", kills, &[]));

@@ -50,14 +50,27 @@ pub struct Threshold {
     pub text: String,
 }
 
-pub(super) fn suggest(probe: &Probe, derived: &[Derived], sight: Sight, words: &Words<'_>, question: &ProbeQuestion<'_>, fixed: Version) -> Suggestion {
+pub(super) fn suggest(
+    probe: &Probe,
+    derived: &[Derived],
+    sight: Sight,
+    words: &Words<'_>,
+    question: &ProbeQuestion<'_>,
+    fixed: Version,
+) -> Suggestion {
     let first = derived.first();
     let version = first.map_or_else(String::new, |derived| derived.version.clone());
     let thresholds = thresholds(first, words, question);
     let blind = sight == Sight::Blind;
     let (Some(limit), Some(total), true) = (probe.limit_bytes(), probe.memory.total_bytes, blind) else {
         let id = if sight == Sight::Unknown { "suggest-unknown" } else { "suggest-nothing" };
-        return Suggestion { text: words.say(id, &[("version", &version)]), version, settings: Vec::new(), launcher: None, thresholds };
+        return Suggestion {
+            text: words.say(id, &[("version", &version)]),
+            version,
+            settings: Vec::new(),
+            launcher: None,
+            thresholds,
+        };
     };
     let number = question.version.or_else(|| Version::parse(&version));
     let ceiling = ceiling_bytes(probe, limit as f64, words, fixed);
@@ -78,16 +91,26 @@ pub(super) fn suggest(probe: &Probe, derived: &[Derived], sight: Sight, words: &
     if known("--cache-ram") {
         let gib = ((total as f64 - ceiling) / GIB).ceil();
         let values = [("total", &*text::bytes(total as f64)), ("ceiling", &*text::bytes(ceiling)), ("limit", &*usable)];
-        settings.push(Setting { flags: format!("--cache-ram {gib:.0}"), why: words.say("suggest-why-ram", &values), moves_with_neighbours: true });
+        settings.push(Setting {
+            flags: format!("--cache-ram {gib:.0}"),
+            why: words.say("suggest-why-ram", &values),
+            moves_with_neighbours: true,
+        });
     }
-    let text = words.say("suggest-blind", &[("version", &version), ("limit", &usable), ("ceiling", &text::bytes(ceiling)), ("fixed", &fixed.to_string())]);
+    let text = words.say(
+        "suggest-blind",
+        &[("version", &version), ("limit", &usable), ("ceiling", &text::bytes(ceiling)), ("fixed", &fixed.to_string())],
+    );
     let launcher = (probe.system == "linux").then(|| launcher(words)).flatten();
     Suggestion { version, text, settings, launcher, thresholds }
 }
 
 /// Where the first version that sees the limit would begin to give way.
 fn ceiling_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -> f64 {
-    derive::derived(probe, words.packs, fixed).cache_gives_way_bytes.filter(|bytes| *bytes > 0.0 && *bytes < limit).unwrap_or(limit * 0.9)
+    derive::derived(probe, words.packs, fixed)
+        .cache_gives_way_bytes
+        .filter(|bytes| *bytes > 0.0 && *bytes < limit)
+        .unwrap_or(limit * 0.9)
 }
 
 fn has_flag(words: &Words<'_>, name: &str, version: Version) -> bool {

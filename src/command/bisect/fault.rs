@@ -32,7 +32,10 @@ pub(super) enum BisectError {
         source: std::io::Error,
     },
     #[error("the session `{path}` is not what it should be")]
-    #[diagnostic(code(comfy_triage::bisect::broken), help("mend the file at that place, or begin anew: comfy-triage bisect reset"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::broken),
+        help("mend the file at that place, or begin anew: comfy-triage bisect reset")
+    )]
     Broken {
         path: String,
         #[source]
@@ -52,7 +55,10 @@ pub(super) enum BisectError {
     #[diagnostic(code(comfy_triage::bisect::locked), help("wait for it to end; when none is running, remove `{lock}`"))]
     Locked { lock: String },
     #[error("the session `{path}` was changed in the meantime")]
-    #[diagnostic(code(comfy_triage::bisect::changed), help("nothing was written; look at `bisect status` and try again"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::changed),
+        help("nothing was written; look at `bisect status` and try again")
+    )]
     Changed { path: String },
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -81,7 +87,9 @@ pub(super) enum BisectError {
     #[error("the log lists no node packs")]
     #[diagnostic(
         code(comfy_triage::bisect::no_packs),
-        help("the table `Import times for custom nodes` must be in it: take a log from the first line of the start on")
+        help(
+            "the table `Import times for custom nodes` must be in it: take a log from the first line of the start on"
+        )
     )]
     NoPacks,
     #[error("this log was made with all custom nodes off: no node pack is to blame for what it shows")]
@@ -95,13 +103,19 @@ pub(super) enum BisectError {
         near: String,
     },
     #[error("the bisection is finished: no round is asked for")]
-    #[diagnostic(code(comfy_triage::bisect::finished), help("`bisect status` shows the answer; `bisect undo` takes the last round back"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::finished),
+        help("`bisect status` shows the answer; `bisect undo` takes the last round back")
+    )]
     Finished,
     #[error("there is no round to take back")]
     #[diagnostic(code(comfy_triage::bisect::nothing_to_undo))]
     NothingToUndo,
     #[error("the log shows no round that could count")]
-    #[diagnostic(code(comfy_triage::bisect::as_is), help("it must have an import table, and only packs of the first log in it"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::as_is),
+        help("it must have an import table, and only packs of the first log in it")
+    )]
     AsIs,
     #[error("it is not known how to start ComfyUI")]
     #[diagnostic(
@@ -127,10 +141,16 @@ pub(super) enum BisectError {
         source: std::io::Error,
     },
     #[error("ComfyUI did not come up: {why}")]
-    #[diagnostic(code(comfy_triage::bisect::run_ready), help("its output is in `{log}`; is another one running on the same port?"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::run_ready),
+        help("its output is in `{log}`; is another one running on the same port?")
+    )]
     RunReady { why: String, log: String },
     #[error("ComfyUI (process {pid}) did not end after the interrupt")]
-    #[diagnostic(code(comfy_triage::bisect::run_end), help("end it yourself, then `bisect run` again; it was left alone. Its output is in `{log}`"))]
+    #[diagnostic(
+        code(comfy_triage::bisect::run_end),
+        help("end it yourself, then `bisect run` again; it was left alone. Its output is in `{log}`")
+    )]
     RunEnd { pid: u32, log: String },
     #[error("three rounds in a row did not count")]
     #[diagnostic(code(comfy_triage::bisect::run_void), help("`bisect log` tells why; the last output is in `{log}`"))]

@@ -98,12 +98,18 @@ fn filled(template: &str, flags: &str) -> String {
 
 /// A word as a shell takes it for one word and nothing else. Names come from a log, and a log is not trusted.
 pub(super) fn quoted(word: &str, windows: bool) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | '@' | '+' | ',' | '=' | ':');
+    let plain = |letter: char| {
+        letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | '@' | '+' | ',' | '=' | ':')
+    };
     if !word.is_empty() && word.chars().all(|letter| plain(letter) || (windows && letter == '\\')) {
         return word.to_owned();
     }
     // A quote cannot be in a name on Windows; one in a log was put there by somebody.
-    if windows { format!("\"{}\"", word.replace(['"', '%'], "?")) } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if windows {
+        format!("\"{}\"", word.replace(['"', '%'], "?"))
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(any(unix, test))]
@@ -146,12 +152,18 @@ mod tests {
     #[test]
     fn a_template_becomes_words_without_a_shell() {
         let arguments = ["--a".to_owned(), "b c".to_owned()];
-        assert_eq!(words_of("'my python' main.py  {flags} --x \"\"", &arguments), ["my python", "main.py", "--a", "b c", "--x", ""]);
+        assert_eq!(
+            words_of("'my python' main.py  {flags} --x \"\"", &arguments),
+            ["my python", "main.py", "--a", "b c", "--x", ""]
+        );
     }
 
     #[test]
     fn folders_are_renamed_by_the_shell_they_are_for() {
-        assert_eq!(rename("/opt/custom_nodes/A b", true, false), "mv '/opt/custom_nodes/A b' '/opt/custom_nodes/A b.disabled'");
+        assert_eq!(
+            rename("/opt/custom_nodes/A b", true, false),
+            "mv '/opt/custom_nodes/A b' '/opt/custom_nodes/A b.disabled'"
+        );
         assert_eq!(rename("C:\\c\\A", false, true), "ren \"C:\\c\\A.disabled\" \"A\"");
     }
 }

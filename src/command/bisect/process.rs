@@ -26,7 +26,12 @@ impl Server {
     pub(super) fn start(words: &[String], log: &Path) -> io::Result<Self> {
         let file = File::create(log)?;
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let child = Command::new(program).args(arguments).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file).spawn()?;
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()?;
         Ok(Self { child })
     }
 

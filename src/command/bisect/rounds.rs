@@ -55,13 +55,20 @@ pub(super) fn reset(desk: &Desk<'_>, console: &mut Console<'_>) -> Did {
 }
 
 /// Loads, changes and saves a session while nobody else can.
-pub(super) fn change(desk: &Desk<'_>, edit: impl FnOnce(&mut State) -> Result<(), BisectError>) -> Result<State, BisectError> {
+pub(super) fn change(
+    desk: &Desk<'_>,
+    edit: impl FnOnce(&mut State) -> Result<(), BisectError>,
+) -> Result<State, BisectError> {
     let lock = desk.store.lock()?;
     change_locked(desk, &lock, edit)
 }
 
 /// The same under a lock that is held already.
-pub(super) fn change_locked(desk: &Desk<'_>, lock: &Lock, edit: impl FnOnce(&mut State) -> Result<(), BisectError>) -> Result<State, BisectError> {
+pub(super) fn change_locked(
+    desk: &Desk<'_>,
+    lock: &Lock,
+    edit: impl FnOnce(&mut State) -> Result<(), BisectError>,
+) -> Result<State, BisectError> {
     let mut state = desk.store.load()?;
     edit(&mut state)?;
     desk.store.save(&mut state, lock)?;

@@ -29,6 +29,7 @@ mod unix {
     use crate::answer::read_log;
     use crate::bisect::{Next, UnitSet};
     use crate::cli::RunArgs;
+    use crate::command::Console;
     use crate::command::bisect::fault::BisectError;
     use crate::command::bisect::process::Server;
     use crate::command::bisect::rounds::{change_locked, show_last};
@@ -36,7 +37,6 @@ mod unix {
     use crate::command::bisect::step::{as_asked, read};
     use crate::command::bisect::store::Lock;
     use crate::command::bisect::{Desk, Did, launch};
-    use crate::command::Console;
     use crate::input::{ReadOptions, Source};
 
     /// Rounds in a row that may fail to count.
@@ -61,10 +61,16 @@ mod unix {
             if !state.install.whitelist {
                 return Err(BisectError::RunRename);
             }
-            let template = args.start.clone().or(state.install.launch.template.clone().filter(|_| !state.install.launch.container));
+            let template = args.start.clone().or(state
+                .install
+                .launch
+                .template
+                .clone()
+                .filter(|_| !state.install.launch.container));
             let template = template.filter(|template| template.contains("{flags}")).ok_or(BisectError::RunStart)?;
             let logs = desk.store.beside("rounds");
-            std::fs::create_dir_all(&logs).map_err(|source| BisectError::Write { path: logs.display().to_string(), source })?;
+            std::fs::create_dir_all(&logs)
+                .map_err(|source| BisectError::Write { path: logs.display().to_string(), source })?;
             Ok(Self { desk, args, template, logs, lock })
         }
 
@@ -106,7 +112,9 @@ mod unix {
             let spawn = |command: &str, source| BisectError::RunSpawn { command: command.to_owned(), source };
             let program = words.first().cloned().unwrap_or_default();
             let mut server = Server::start(&words, log).map_err(|source| spawn(&program, source))?;
-            let up = server.wait_ready(Duration::from_secs(self.args.ready), || self.is_ready(log)).map_err(|source| spawn(&program, source))?;
+            let up = server
+                .wait_ready(Duration::from_secs(self.args.ready), || self.is_ready(log))
+                .map_err(|source| spawn(&program, source))?;
             if !up {
                 let why = match server.ended() {
                     Ok(Some(status)) => format!("it ended with {status}"),
@@ -149,7 +157,11 @@ mod unix {
 
         fn end(&self, server: &mut Server, log: &str) -> Result<(), BisectError> {
             let ended = server.end(Duration::from_secs(self.args.end));
-            if matches!(ended, Ok(true)) { Ok(()) } else { Err(BisectError::RunEnd { pid: server.id(), log: log.to_owned() }) }
+            if matches!(ended, Ok(true)) {
+                Ok(())
+            } else {
+                Err(BisectError::RunEnd { pid: server.id(), log: log.to_owned() })
+            }
         }
 
         fn is_ready(&self, log: &Path) -> bool {

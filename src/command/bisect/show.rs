@@ -67,7 +67,9 @@ impl Show<'_> {
         };
         let hand_over = match self.state.symptom() {
             Symptom::Manual => ("bisect-each-hand", format!("comfy-triage bisect bad | good | skip{}", self.option)),
-            Symptom::Growth => ("bisect-each-step", format!("comfy-triage bisect step LOG --samples FILE{}", self.option)),
+            Symptom::Growth => {
+                ("bisect-each-step", format!("comfy-triage bisect step LOG --samples FILE{}", self.option))
+            }
             _ => ("bisect-each-step", format!("comfy-triage bisect step LOG{}", self.option)),
         };
         let items = vec![
@@ -158,7 +160,11 @@ impl Show<'_> {
         let on = if round.on.is_empty() { self.say("bisect-nothing-on", &[]) } else { self.names(&round.on) };
         let log = round.log.as_ref().map(|log| format!(" · {log}")).unwrap_or_default();
         let label = format!("{} · {seen} · {on}{log}", self.say("bisect-round", &[("n", &number.to_string())]));
-        let quotes = round.lines.iter().map(|line| Quote { place: line.line.to_string(), text: line.text.clone(), remark: None });
+        let quotes = round.lines.iter().map(|line| Quote {
+            place: line.line.to_string(),
+            text: line.text.clone(),
+            remark: None,
+        });
         let items = vec![Item { text: round.reason.clone(), command: None, quotes: quotes.collect() }];
         Block::Items { label, items, numbered: false }
     }
@@ -168,7 +174,10 @@ impl Show<'_> {
         match outcome {
             Outcome::NotTheUnits { kept } if kept.is_empty() => {
                 blocks.push(Block::Section(self.say("bisect-answer-core", &[])));
-                blocks.push(self.next_step("bisect-answer-core-next", &format!("comfy-triage checklist {}", self.log_of_control())));
+                blocks.push(self.next_step(
+                    "bisect-answer-core-next",
+                    &format!("comfy-triage checklist {}", self.log_of_control()),
+                ));
             }
             Outcome::NotTheUnits { kept } => {
                 let names = self.names(&self.state.names(kept));
@@ -217,7 +226,14 @@ impl Show<'_> {
         }
         let guilty: Vec<String> = groups.iter().flat_map(|group| self.state.names(&group.units)).collect();
         let off = self.off_with(&guilty);
-        let on: Vec<String> = self.state.install.packs.iter().map(|pack| pack.dir.clone()).filter(|dir| !guilty.contains(dir) && !off.contains(dir)).collect();
+        let on: Vec<String> = self
+            .state
+            .install
+            .packs
+            .iter()
+            .map(|pack| pack.dir.clone())
+            .filter(|dir| !guilty.contains(dir) && !off.contains(dir))
+            .collect();
         items.push(Item::text(self.say("bisect-next-work", &[])));
         append(&mut items, launch::items(self.state, &on, &self.words));
         if !off.is_empty() {
@@ -230,7 +246,13 @@ impl Show<'_> {
     fn evidence(&self, names: &[String]) -> String {
         let has_all = |round: &&Record| names.iter().all(|name| round.on.contains(name));
         let least = self.state.rounds.iter().filter(has_all).map(|round| round.on.len()).min().unwrap_or(0);
-        let bad = self.state.rounds.iter().filter(has_all).filter(|round| round.seen == Mark::Bad && round.on.len() == least).count();
+        let bad = self
+            .state
+            .rounds
+            .iter()
+            .filter(has_all)
+            .filter(|round| round.seen == Mark::Bad && round.on.len() == least)
+            .count();
         let good = self.state.rounds.iter().filter(|round| !has_all(round) && round.seen == Mark::Good).count();
         self.say("bisect-answer-evidence", &[("bad", &bad.to_string()), ("good", &good.to_string())])
     }
@@ -245,7 +267,11 @@ impl Show<'_> {
 
     fn log_of_only(&self, groups: &[Group]) -> Option<String> {
         let first = self.state.names(&groups.first()?.units);
-        let rounds = self.state.rounds.iter().filter(|round| round.seen == Mark::Bad && first.iter().all(|name| round.on.contains(name)));
+        let rounds = self
+            .state
+            .rounds
+            .iter()
+            .filter(|round| round.seen == Mark::Bad && first.iter().all(|name| round.on.contains(name)));
         rounds.min_by_key(|round| round.on.len()).and_then(|round| round.log.clone())
     }
 

@@ -69,7 +69,10 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
             Some(pack) => keep.push(pack.dir.clone()),
             None => {
                 let known: Vec<&str> = install.packs.iter().map(|pack| pack.dir.as_str()).collect();
-                return Err(BisectError::Keep { given: given.clone(), near: hint(given, &known, "the log lists the packs under `Import times for custom nodes`") });
+                return Err(BisectError::Keep {
+                    given: given.clone(),
+                    near: hint(given, &known, "the log lists the packs under `Import times for custom nodes`"),
+                });
             }
         }
     }

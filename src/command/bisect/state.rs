@@ -127,7 +127,6 @@ impl Reason {
             Self::Rest => Why::Rest,
         }
     }
-
 }
 
 impl Mark {

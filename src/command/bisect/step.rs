@@ -26,7 +26,8 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
     let name = log.display().to_string();
     let samples = samples.map(|path| {
         let name = path.display().to_string();
-        let file = std::fs::File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
+        let file = std::fs::File::open(path)
+            .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
         file.and_then(|file| read_samples(&name, file))
     });
     let question = Question { zh: desk.zh, samples: samples.transpose()?, ..Question::default() };
@@ -60,7 +61,8 @@ pub(super) fn as_asked(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<R
 /// A round that nobody asked for: whichever packs its log shows.
 fn as_it_is(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<Record, BisectError> {
     let session = log.read.timeline.sessions.last().ok_or(BisectError::AsIs)?;
-    let loaded: Vec<&str> = session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
+    let loaded: Vec<&str> =
+        session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
     let packs = &state.install.packs;
     let on = packs.iter().map(|pack| &pack.dir).filter(|dir| loaded.iter().any(|loaded| same_dir(loaded, dir)));
     let record = judge(desk, state, log, &on.cloned().collect::<Vec<_>>(), Reason::AsIs);
@@ -70,12 +72,23 @@ fn as_it_is(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<Record, Bise
 fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reason) -> Record {
     let words = desk.words();
     let symptom = state.symptom();
-    let expected = Expected { on, packs: &state.install.packs, baseline: &state.install.baseline, symptom: &symptom, prompts: state.prompts };
+    let expected = Expected {
+        on,
+        packs: &state.install.packs,
+        baseline: &state.install.baseline,
+        symptom: &symptom,
+        prompts: state.prompts,
+    };
     let timeline = &log.read.timeline;
     let view = timeline.sessions.len().checked_sub(1).and_then(|last| View::of(timeline, last, &words, None));
     let told = match view {
         Some(view) => observe(&view, &log.report, &expected, &words),
-        None => Observation { seen: Observed::Void, on: Vec::new(), reason: words.say("bisect-no-table", &[]), evidence: Vec::new() },
+        None => Observation {
+            seen: Observed::Void,
+            on: Vec::new(),
+            reason: words.say("bisect-no-table", &[]),
+            evidence: Vec::new(),
+        },
     };
     let (seen, keep, broken) = match told.seen {
         Observed::Bad => (Mark::Bad, Vec::new(), Vec::new()),

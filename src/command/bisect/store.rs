@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
-use super::state::{FORMAT, State};
 use super::fault::BisectError;
+use super::state::{FORMAT, State};
 
 /// A session's file.
 #[derive(Debug, Clone)]
@@ -37,7 +37,8 @@ impl Store {
         if let Some(file) = file {
             return Ok(Self { path: file.to_path_buf() });
         }
-        let plain = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'));
+        let plain = !name.is_empty()
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'));
         if !plain {
             return Err(BisectError::Name { given: name.to_owned() });
         }
@@ -65,10 +66,13 @@ impl Store {
     pub(super) fn load(&self) -> Result<State, BisectError> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(BisectError::NoSession { path: self.shown() }),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(BisectError::NoSession { path: self.shown() });
+            }
             Err(source) => return Err(BisectError::Read { path: self.shown(), source }),
         };
-        let format = serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("format")?.as_u64());
+        let format =
+            serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|value| value.get("format")?.as_u64());
         if let Some(format) = format.filter(|format| *format > u64::from(FORMAT)) {
             return Err(BisectError::Newer { path: self.shown(), format });
         }

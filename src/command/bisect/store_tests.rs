@@ -37,7 +37,8 @@ fn what_is_saved_is_what_is_loaded_and_nothing_is_left_beside_it() {
         assert!(matches!(store.lock(), Err(BisectError::Locked { .. })));
     }
     assert_eq!((saved.revision, store.load().unwrap()), (1, saved.clone()));
-    let files: Vec<_> = fs::read_dir(folder.path().join("deep")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let files: Vec<_> =
+        fs::read_dir(folder.path().join("deep")).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(files, ["a.json"]);
 }
 

@@ -34,7 +34,11 @@ impl Cards {
     pub(super) fn start(every: Duration) -> Self {
         let mut cards = Self { tools: Vec::new(), cards: Lines::default(), programs: Lines::default(), rocm: None };
         let pause = format!("--loop-ms={}", every.as_millis().max(500));
-        let asked = ["--query-compute-apps=gpu_uuid,pid,used_gpu_memory,process_name", "--format=csv,noheader,nounits", "--loop-ms=5000"];
+        let asked = [
+            "--query-compute-apps=gpu_uuid,pid,used_gpu_memory,process_name",
+            "--format=csv,noheader,nounits",
+            "--loop-ms=5000",
+        ];
         let nvidia = cards.tool(&[NVIDIA_CARDS[0], NVIDIA_CARDS[1], &pause], Arc::clone(&cards.cards));
         if nvidia {
             cards.tool(&asked, Arc::clone(&cards.programs));
@@ -45,7 +49,12 @@ impl Cards {
     }
 
     fn tool(&mut self, arguments: &[&str], into: Lines) -> bool {
-        let started = Command::new("nvidia-smi").args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let started = Command::new("nvidia-smi")
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
         let Ok(mut child) = started else { return false };
         let Some(pipe) = child.stdout.take() else { return false };
         self.tools.push(child);
@@ -73,12 +82,21 @@ impl Cards {
     pub(super) fn now(&mut self, pids: &[u32]) -> GpuReading {
         let recent = |lines: &Lines, age: Duration| {
             let lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.iter().filter(|(at, _)| at.elapsed() < age).map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+            lines
+                .iter()
+                .filter(|(at, _)| at.elapsed() < age)
+                .map(|(_, line)| line.as_str())
+                .collect::<Vec<_>>()
+                .join("\n")
         };
         let cards = nvidia_cards(&recent(&self.cards, Duration::from_secs(15)), "");
         if !cards.is_empty() {
             let programs = nvidia_processes(&recent(&self.programs, Duration::from_secs(12)));
-            let own: Vec<f64> = programs.iter().filter(|(_, program)| pids.contains(&program.pid)).filter_map(|(_, program)| program.used_mib).collect();
+            let own: Vec<f64> = programs
+                .iter()
+                .filter(|(_, program)| pids.contains(&program.pid))
+                .filter_map(|(_, program)| program.used_mib)
+                .collect();
             return GpuReading {
                 used_mib: sum(cards.iter().map(|card| card.used_mib)),
                 total_mib: sum(cards.iter().map(|card| card.total_mib)),
@@ -106,7 +124,11 @@ impl Cards {
 
 fn rocm() -> Option<GpuReading> {
     let cards = rocm_cards(&Root::this().run("rocm-smi", &["--showmeminfo", "vram", "--json"])?);
-    let reading = GpuReading { used_mib: sum(cards.iter().map(|card| card.used_mib)), total_mib: sum(cards.iter().map(|card| card.total_mib)), process_mib: None };
+    let reading = GpuReading {
+        used_mib: sum(cards.iter().map(|card| card.used_mib)),
+        total_mib: sum(cards.iter().map(|card| card.total_mib)),
+        process_mib: None,
+    };
     reading.used_mib.map(|_| reading)
 }
 

@@ -47,14 +47,21 @@ enum RunError {
         source: io::Error,
     },
     #[error("cannot start `{program}`")]
-    #[diagnostic(code(comfy_triage::run::start), help("write it as you would without comfy-triage: comfy-triage run -- python main.py --listen"))]
+    #[diagnostic(
+        code(comfy_triage::run::start),
+        help("write it as you would without comfy-triage: comfy-triage run -- python main.py --listen")
+    )]
     Start {
         program: String,
         #[source]
         source: io::Error,
     },
     #[error("the log `{path}` is not complete")]
-    #[diagnostic(code(comfy_triage::run::log_cut), severity(Warning), help("the report is on what was written; the output itself was passed through"))]
+    #[diagnostic(
+        code(comfy_triage::run::log_cut),
+        severity(Warning),
+        help("the report is on what was written; the output itself was passed through")
+    )]
     LogCut {
         path: String,
         #[source]
@@ -127,7 +134,10 @@ struct Files {
 
 impl Files {
     fn of(args: &LaunchArgs) -> Self {
-        let log = args.log.clone().unwrap_or_else(|| PathBuf::from(format!("comfyui-{}.log", chrono::Local::now().format("%Y%m%d-%H%M%S"))));
+        let log = args
+            .log
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(format!("comfyui-{}.log", chrono::Local::now().format("%Y%m%d-%H%M%S"))));
         let beside = |end: &str| {
             let mut name = log.clone().into_os_string();
             name.push(end);
@@ -187,7 +197,14 @@ fn sample(host: &Root, pid: u32, every: Duration, stats: Option<&StatsUrl>, mut 
 }
 
 /// Reads the log that was written, and answers.
-fn report(args: &LaunchArgs, files: &Files, probe: &Probe, packs: &Packs, words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
+fn report(
+    args: &LaunchArgs,
+    files: &Files,
+    probe: &Probe,
+    packs: &Packs,
+    words: &Words<'_>,
+    console: &mut Console<'_>,
+) -> io::Result<()> {
     let limit = probe.limit_bytes().map(|bytes| bytes as f64 / crate::event::MIB);
     let question = Question {
         zh: words.zh,

@@ -30,7 +30,13 @@ impl Counters {
 }
 
 /// Writes the lines. Gives the first failure of the log, be it older.
-pub(super) fn write(log: &Log, ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) -> Option<io::Error> {
+pub(super) fn write(
+    log: &Log,
+    ending: &Ending,
+    before: &Counters,
+    after: &Counters,
+    probe: &Probe,
+) -> Option<io::Error> {
     log.lines(&lines(ending, before, after, probe))
 }
 
@@ -42,8 +48,12 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
     // Our own figures come first, so that the end stays the last line.
     if ending.signal == Some(SIGKILL) || ending.code == Some(128 + SIGKILL) {
         lines.push(match kill(before, after) {
-            Some((count, constraint)) => format!("comfy-triage run: oom_kill counter rose by {count}, constraint={constraint}"),
-            None if after.cgroup.oom_kills().is_some() || after.machine.is_some() => "comfy-triage run: oom_kill counters did not rise".to_owned(),
+            Some((count, constraint)) => {
+                format!("comfy-triage run: oom_kill counter rose by {count}, constraint={constraint}")
+            }
+            None if after.cgroup.oom_kills().is_some() || after.machine.is_some() => {
+                "comfy-triage run: oom_kill counters did not rise".to_owned()
+            }
             None => "comfy-triage run: no oom_kill counter to be read".to_owned(),
         });
     }
@@ -65,7 +75,9 @@ fn kill(before: &Counters, after: &Counters) -> Option<(u64, &'static str)> {
     };
     let limit_met = match after.cgroup.hierarchy {
         // It counts each touch of the limit; without a limit there is none.
-        Hierarchy::V1 => after.cgroup.limit_bytes.is_some() && rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some(),
+        Hierarchy::V1 => {
+            after.cgroup.limit_bytes.is_some() && rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some()
+        }
         _ => rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some(),
     };
     Some((own, if limit_met { "CONSTRAINT_MEMCG" } else { "CONSTRAINT_NONE" }))
@@ -91,14 +103,22 @@ mod tests {
     fn a_kill_is_confirmed_by_the_counters_and_told_apart() {
         let before = counters(Some(1), Some(4), Some(7));
         let limit = said(KILLED, &before, &counters(Some(2), Some(5), Some(8)));
-        assert_eq!(limit, ["comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_MEMCG", "comfy-triage run: ended by signal 9, exit code 137"]);
+        assert_eq!(
+            limit,
+            [
+                "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_MEMCG",
+                "comfy-triage run: ended by signal 9, exit code 137"
+            ]
+        );
         let machine = said(KILLED, &before, &counters(Some(2), Some(4), Some(8)));
         assert_eq!(machine[0], "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_NONE");
         let neighbour = said(KILLED, &before, &counters(Some(1), Some(4), Some(8)));
         assert_eq!(neighbour[0], "comfy-triage run: oom_kill counters did not rise", "the kernel killed somebody else");
         let no_cgroup = said(KILLED, &counters(None, None, Some(7)), &counters(None, None, Some(8)));
         assert!(no_cgroup[0].ends_with("CONSTRAINT_NONE"));
-        assert!(said(KILLED, &counters(None, None, None), &counters(None, None, None))[0].contains("no oom_kill counter"));
+        assert!(
+            said(KILLED, &counters(None, None, None), &counters(None, None, None))[0].contains("no oom_kill counter")
+        );
     }
 
     #[test]
@@ -108,6 +128,10 @@ mod tests {
         assert_eq!(end(Some(0), None), "comfy-triage run: ended with exit code 0");
         assert_eq!(end(None, Some(11)), "comfy-triage run: ended by signal 11, exit code 139");
         assert_eq!(end(None, Some(15)), "comfy-triage run: stopped by signal 15");
-        assert_eq!(said(Ending { code: Some(137), signal: None }, &same, &same).len(), 2, "a shell tells of its child's kill");
+        assert_eq!(
+            said(Ending { code: Some(137), signal: None }, &same, &same).len(),
+            2,
+            "a shell tells of its child's kill"
+        );
     }
 }

@@ -1,0 +1,182 @@
+//! Exceptions with their tracebacks: announced ones, loose ones, those of an import or an Error Report.
+
+use super::nodes::custom_node_dir;
+use super::{DIRS_KEPT, FRAMES_KEPT, LIST_LIMIT, NAME_KEPT, Open, kept};
+use crate::event::{At, Event, What};
+use crate::timeline::evidence::Evidence;
+use crate::timeline::failure::{Exception, ExceptionPlace};
+
+impl Open {
+    pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64) {
+        let at = &event.at;
+        match &event.what {
+            What::Exception { message } => {
+                self.begin_prompt(at);
+                if let Some(exception) = self.traceback.take() {
+                    self.keep_exception(exception);
+                }
+                self.prompt.told.failed = true;
+                let mut exception = Exception::new(Evidence::of(at), ExceptionPlace::Prompt, prompt);
+                exception.set_message(message);
+                self.open_oom = None;
+                self.open_exception = self.enter_exception(exception);
+            }
+            What::TracebackStart if self.open_exception.is_none() && self.traceback.is_none() => {
+                self.traceback = Some(Exception::new(Evidence::of(at), self.place_now(), prompt));
+                self.headed = true;
+            }
+            What::TracebackFrame { file, line, function } => {
+                let place = self.place_now();
+                let frame = format!("{}:{line} {}", crate::text::cut_chars(file, 200), kept(function, NAME_KEPT));
+                let dir = custom_node_dir(file).map(|dir| kept(dir, NAME_KEPT));
+                // An Error Report's stack trace has no first line of its own.
+                let reported = self
+                    .session
+                    .exceptions
+                    .iter()
+                    .rposition(|exception| exception.from_report && exception.prompt == prompt);
+                let index = self.open_exception.or(reported.filter(|_| self.traceback.is_none()));
+                let exception = match index.and_then(|index| self.session.exceptions.get_mut(index)) {
+                    Some(exception) => exception,
+                    None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
+                };
+                exception.in_execution |= file.ends_with("execution.py");
+                if exception.frames.len() == FRAMES_KEPT {
+                    exception.frames.remove(0);
+                }
+                exception.frames.push(frame);
+                exception.innermost_is_node = dir.is_some();
+                if let Some(dir) = dir {
+                    exception.dir_at = Some(Evidence::of(at));
+                    if let Some(known) = exception.dirs.iter().position(|known| *known == dir) {
+                        let dir = exception.dirs.remove(known);
+                        exception.dirs.push(dir);
+                    } else if exception.dirs.len() < DIRS_KEPT {
+                        exception.dirs.push(dir);
+                    }
+                }
+            }
+            What::ExceptionLine { kind, message } => self.exception_line(kind, message, at, prompt),
+            What::ReportField { name, value } => self.report_field(name, value, at, prompt),
+            What::ImportFailed { path, reason } => {
+                self.import_failed(path, reason, at);
+                // Its traceback stood before this line and is told by it.
+                self.traceback = None;
+                if let Some(last) = self.session.exceptions.last()
+                    && last.place != ExceptionPlace::Prompt
+                    && last.prompt == prompt
+                    && !last.from_report
+                {
+                    self.session.exceptions.pop();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn exception_line(&mut self, kind: &str, message: &str, at: &At<'_>, prompt: u64) {
+        if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
+            exception.kind = Some(kept(kind, NAME_KEPT));
+            exception.last_line_at = Some(Evidence::of(at));
+            if exception.message.is_empty() {
+                exception.set_message(message);
+            }
+            return;
+        }
+        let place = self.place_now();
+        let headed = std::mem::take(&mut self.headed);
+        let mut exception = match self.traceback.take() {
+            Some(exception) => exception,
+            // A line that only looks like an exception says nothing outside a traceback, unless it stands in a prompt.
+            None if place == ExceptionPlace::Prompt && !at.glued => Exception::new(Evidence::of(at), place, prompt),
+            None => return,
+        };
+        exception.kind = Some(kept(kind, NAME_KEPT));
+        exception.set_message(message);
+        exception.last_line_at = Some(Evidence::of(at));
+        // A node's failure is announced, or its traceback goes through the executor. The server's own tracebacks
+        // (a client that went away) do not fail a prompt that runs beside them.
+        if exception.place == ExceptionPlace::Prompt && headed && !exception.in_execution {
+            exception.place = ExceptionPlace::Idle;
+        }
+        if exception.place == ExceptionPlace::Prompt {
+            self.prompt.told.failed = true;
+        }
+        self.keep_exception(exception);
+    }
+
+    pub(super) fn report_field(&mut self, name: &str, value: &str, at: &At<'_>, prompt: u64) {
+        let reported = self.session.exceptions.iter_mut().rev().find(|exception| exception.from_report);
+        let exception = match reported {
+            Some(exception) => exception,
+            None => {
+                let mut exception = Exception::new(Evidence::of(at), ExceptionPlace::Prompt, prompt);
+                exception.from_report = true;
+                let Some(index) = self.enter_exception(exception) else { return };
+                let Some(exception) = self.session.exceptions.get_mut(index) else { return };
+                exception
+            }
+        };
+        match name {
+            "node_type" => exception.node = Some(crate::text::cut_chars(value, 120)),
+            "exception_type" => exception.kind = Some(crate::text::cut_chars(value, 120)),
+            "exception_message" => exception.set_message(value),
+            "arguments" => self.launch(value, at),
+            _ => {}
+        }
+    }
+
+    pub(super) fn place_now(&self) -> ExceptionPlace {
+        if self.prompt_began {
+            ExceptionPlace::Prompt
+        } else if self.ready {
+            ExceptionPlace::Idle
+        } else if self.running {
+            ExceptionPlace::Start
+        } else if self.session.prompts.got == 0 {
+            ExceptionPlace::Import
+        } else {
+            ExceptionPlace::Start
+        }
+    }
+
+    /// Enters an exception; one that an Error Report told already is completed instead.
+    pub(super) fn enter_exception(&mut self, exception: Exception) -> Option<usize> {
+        let told = self.session.exceptions.iter().position(|known| {
+            known.from_report
+                && !exception.from_report
+                && known.prompt == exception.prompt
+                && (known.message.is_empty()
+                    || exception.message.is_empty()
+                    || known.message.contains(exception.message.trim())
+                    || exception.message.contains(known.message.trim()))
+        });
+        if let Some(index) = told {
+            if let Some(known) = self.session.exceptions.get_mut(index) {
+                known.prompt = exception.prompt;
+                if known.message.is_empty() {
+                    known.message = exception.message;
+                }
+                known.at = exception.at;
+            }
+            return Some(index);
+        }
+        if self.session.exceptions.len() >= LIST_LIMIT {
+            self.session.exceptions_left_out += 1;
+            return None;
+        }
+        self.session.exceptions.push(exception);
+        Some(self.session.exceptions.len() - 1)
+    }
+
+    pub(super) fn keep_exception(&mut self, exception: Exception) {
+        if exception.kind.is_none() && exception.frames.is_empty() {
+            return;
+        }
+        let in_prompt = exception.place == ExceptionPlace::Prompt;
+        let index = self.enter_exception(exception);
+        if self.prompt_began && in_prompt {
+            self.open_exception = index;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Out-of-memory records: one for all lines that tell of it, with the numbers of each.
+
+use super::{LIST_LIMIT, NAME_KEPT, Open, kept, kept_sizes, push_capped};
+use crate::event::{At, Event, OomNumbers, What};
+use crate::timeline::evidence::{Evidence, count};
+use crate::timeline::failure::{HostOom, OomRecord};
+
+impl Open {
+    pub(super) fn memory_failure(&mut self, event: &Event<'_>, prompt: u64) {
+        let at = &event.at;
+        match &event.what {
+            What::Oom { kind, numbers, sizes } => {
+                let reported =
+                    self.session.exceptions.iter().rposition(|exception| exception.from_report && event.nested);
+                if let Some(exception) =
+                    self.open_exception.or(reported).and_then(|index| self.session.exceptions.get_mut(index))
+                {
+                    exception.is_oom = true;
+                }
+                let sizes = kept_sizes(sizes);
+                if self.complete_oom(kind, numbers, &sizes, at) {
+                    return;
+                }
+                // An Error Report's first lines, or a dialog's text pasted above the log, tell what the log tells again.
+                let from_report = !self.prompt_began && self.open_exception.is_none();
+                self.new_oom(kind, **numbers, sizes, at, prompt, from_report);
+            }
+            What::OomField { numbers, sizes } => {
+                let sizes = kept_sizes(sizes);
+                // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
+                let tells = numbers.requested.is_some() || numbers.allocated.is_some();
+                if !self.complete_oom("", numbers, &sizes, at) && tells {
+                    self.new_oom("fraction", **numbers, sizes, at, prompt, false);
+                }
+            }
+            What::OomUnload => {
+                count(&mut self.session.counts.oom_unloads, at, prompt);
+                if self.open_oom.is_none() {
+                    self.new_oom("unknown", OomNumbers::default(), Vec::new(), at, prompt, false);
+                }
+                if let Some(oom) = self.open_oom.and_then(|index| self.session.ooms.get_mut(index)) {
+                    oom.unloaded_all = Some(Evidence::of(at));
+                    oom.last_line = at.place.line;
+                }
+                self.resident.clear();
+                // What is loaded after this was unloaded by it: no needless reload.
+                for draft in self.loads.values_mut() {
+                    draft.load.last_prompt = 0;
+                }
+                self.prompt.told.failed = true;
+            }
+            What::HostOom { kind, requested } => {
+                if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
+                    exception.is_oom = true;
+                }
+                let same =
+                    self.session.host_ooms.last().is_some_and(|last| last.prompt == prompt && *last.kind == **kind);
+                if !same {
+                    push_capped(
+                        &mut self.session.host_ooms,
+                        HostOom { kind: kept(kind, NAME_KEPT), requested: *requested, at: Evidence::of(at), prompt },
+                    );
+                }
+            }
+            What::TiledRetry => {
+                self.prompt.told.tiled_retry = true;
+                count(&mut self.session.counts.tiled_retries, at, prompt);
+            }
+            What::AttentionRetry => {
+                self.begin_prompt(at);
+                count(&mut self.session.counts.attention_retries, at, prompt);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what a further line says to the OOM it belongs to. False when it is a new one.
+    pub(super) fn complete_oom(
+        &mut self,
+        kind: &str,
+        numbers: &OomNumbers,
+        sizes: &[(String, String)],
+        at: &At<'_>,
+    ) -> bool {
+        let open = self.open_oom.or_else(|| {
+            // The Logs section of an Error Report tells again what its first lines told.
+            self.session.ooms.iter().rposition(|oom| {
+                oom.from_report
+                    && oom.kind == kind
+                    && (oom.numbers.requested == numbers.requested || numbers.requested.is_none())
+            })
+        });
+        let Some(oom) = open.and_then(|index| self.session.ooms.get_mut(index)) else { return false };
+        let upgrade = oom.kind == "allocation-on-device" && kind == "fraction";
+        if !kind.is_empty() && oom.kind != kind && !upgrade && oom.kind != "unknown" {
+            return false;
+        }
+        if upgrade || oom.kind == "unknown" && !kind.is_empty() {
+            oom.kind = kept(kind, NAME_KEPT);
+        }
+        oom.numbers.merge(numbers);
+        for (name, size) in sizes {
+            if !oom.sizes.iter().any(|(known, _)| known == name) {
+                oom.sizes.push((name.clone(), size.clone()));
+            }
+        }
+        if oom.from_report && self.open_exception.is_some() {
+            oom.from_report = false;
+            oom.at = Evidence::of(at);
+            oom.prompt = self.session.prompts.executed + 1;
+        }
+        oom.last_line = oom.last_line.max(at.place.line);
+        self.open_oom = open;
+        true
+    }
+
+    pub(super) fn new_oom(
+        &mut self,
+        kind: &str,
+        numbers: OomNumbers,
+        sizes: Vec<(String, String)>,
+        at: &At<'_>,
+        prompt: u64,
+        from_report: bool,
+    ) {
+        if !from_report {
+            self.prompt.told.ooms += 1;
+            self.prompt.told.failed = self.prompt_began;
+        }
+        if self.session.ooms.len() >= LIST_LIMIT {
+            self.session.ooms_left_out += 1;
+            self.open_oom = None;
+            return;
+        }
+        let node = self
+            .open_exception
+            .and_then(|index| self.session.exceptions.get(index))
+            .or_else(|| self.session.exceptions.iter().rev().find(|exception| exception.from_report))
+            .and_then(|exception| exception.node.clone());
+        let resident_mib = self.resident_now();
+        self.session.ooms.push(OomRecord {
+            kind: kept(kind, NAME_KEPT),
+            numbers,
+            sizes,
+            node,
+            at: Evidence::of(at),
+            last_line: at.place.line,
+            prompt,
+            unloaded_all: None,
+            from_report,
+            resident_mib,
+            last_load: self.last_class.map(|(class, _, line)| (self.names.text(class).to_owned(), line)),
+            sampling: self.bar.filter(|bar| bar.done < bar.total).map(|bar| (bar.done, bar.total)),
+            recovered: false,
+        });
+        self.open_oom = Some(self.session.ooms.len() - 1);
+    }
+
+    /// What the load lines said is on the card, by name, with the lines that said so.
+    pub(super) fn resident_now(&self) -> Vec<(String, f64, u64)> {
+        let mut list: Vec<(String, f64, u64)> = self
+            .resident
+            .iter()
+            .map(|(class, mib)| {
+                let size_at = self.loads.get(class).and_then(|draft| draft.size_at.as_ref());
+                (self.names.text(class).to_owned(), *mib, size_at.map_or(0, |note| note.place.line))
+            })
+            .collect();
+        list.sort_by(|a, b| a.0.cmp(&b.0));
+        list
+    }
+}

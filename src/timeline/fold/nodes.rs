@@ -1,0 +1,87 @@
+//! Node packs: the table of import times, and why an import failed.
+
+use super::{NAME_KEPT, NODES_LIMIT, Open, TEXT_KEPT, kept};
+use crate::event::At;
+use crate::timeline::evidence::Evidence;
+use crate::timeline::session::NodeFolder;
+
+impl Open {
+    pub(super) fn import_row(&mut self, seconds: f64, path: &str, failed: bool, at: &At<'_>) {
+        let dir = folder_name(path);
+        if dir.is_empty() || self.session.nodes.len() >= NODES_LIMIT {
+            return;
+        }
+        let evidence = Evidence::of(at);
+        if let Some(node) = self.session.nodes.iter_mut().find(|node| node.dir == dir) {
+            node.failed |= failed;
+            node.seconds = Some(node.seconds.unwrap_or(0.0).max(seconds));
+            if failed {
+                node.at = evidence;
+            }
+            return;
+        }
+        self.session.nodes.push(NodeFolder {
+            dir: kept(dir, NAME_KEPT),
+            path: kept(path, TEXT_KEPT),
+            seconds: Some(seconds),
+            failed,
+            reason: None,
+            at: evidence,
+            reason_at: None,
+        });
+    }
+
+    pub(super) fn import_failed(&mut self, path: &str, reason: &str, at: &At<'_>) {
+        let dir = folder_name(path);
+        if dir.is_empty() {
+            return;
+        }
+        let evidence = Evidence::of(at);
+        let room = self.session.nodes.len() < NODES_LIMIT;
+        match self.session.nodes.iter_mut().find(|node| node.dir == dir) {
+            Some(node) => {
+                node.failed = true;
+                node.reason = Some(crate::text::cut_chars(reason, 200));
+                node.reason_at = Some(evidence);
+            }
+            None if room => self.session.nodes.push(NodeFolder {
+                dir: kept(dir, NAME_KEPT),
+                path: kept(path, TEXT_KEPT),
+                seconds: None,
+                failed: true,
+                reason: Some(crate::text::cut_chars(reason, 200)),
+                at: evidence.clone(),
+                reason_at: Some(evidence),
+            }),
+            None => {}
+        }
+    }
+}
+
+/// Last part of a path with either kind of slash.
+fn folder_name(path: &str) -> &str {
+    let path = path.trim().trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The folder under `custom_nodes` that a file belongs to.
+pub(super) fn custom_node_dir(file: &str) -> Option<&str> {
+    let at = file.rfind("custom_nodes/").or_else(|| file.rfind("custom_nodes\\"))?;
+    let rest = file.get(at + "custom_nodes/".len()..)?;
+    let dir = rest.split(['/', '\\']).next()?;
+    (!dir.is_empty()).then_some(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{custom_node_dir, folder_name};
+
+    #[test]
+    fn folders_are_found_in_paths_of_both_kinds() {
+        assert_eq!(folder_name("/opt/ComfyUI/custom_nodes/ComfyUI-WarpLint"), "ComfyUI-WarpLint");
+        assert_eq!(folder_name("C:\\x\\custom_nodes\\was-ns"), "was-ns");
+        assert_eq!(folder_name("C:\\Users\\u\\custom_nodes/ComfyUI_MaskGCT"), "ComfyUI_MaskGCT");
+        assert_eq!(custom_node_dir("/opt/ComfyUI/custom_nodes/A/b/c.py"), Some("A"));
+        assert_eq!(custom_node_dir("/opt/ComfyUI/nodes.py"), None);
+    }
+}

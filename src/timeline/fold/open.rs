@@ -1,0 +1,215 @@
+//! One start of ComfyUI while it is being told: where each event goes, and the facts of the baseline.
+
+use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, TEXT_KEPT, VALUES_KEPT, kept, push_capped};
+use crate::event::{At, Event, FactValue, MIB, What, flags_of};
+use crate::input::Level;
+use crate::timeline::ending::InFlight;
+use crate::timeline::evidence::{Evidence, count};
+use crate::timeline::note::Note;
+use crate::timeline::session::{Fact, FactJson, Flag, Session};
+use crate::timeline::signal::SignalTexts;
+
+impl Open {
+    pub(super) fn touch(&mut self, at: &At<'_>) {
+        if self.session.first_line == 0 {
+            self.session.first_line = at.place.line;
+        }
+        self.session.last_line = at.place.line;
+    }
+
+    /// The session with everything that was kept in shorter form while it was open.
+    pub(super) fn into_session(self) -> Session {
+        let names = &self.names;
+        let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
+        let mut session = Session {
+            prompt_list,
+            prompts_left_out,
+            leak_passes: self.leaks.passes,
+            held_total: self.leaks.held_total,
+            stray_leak_warnings: self.leaks.stray_warnings,
+            leaks: self.leaks.into_classes(names),
+            signals: self.signals.into_list(),
+            loads: self.loads.into_map(names, LoadDraft::into_load),
+            dynamic: self.dynamic.into_map(names, |dynamic| dynamic),
+            resident_mib: self.resident.into_map(names, |mib| mib),
+            detail_sizes: self.details.into_map(names, |sizes| sizes),
+            last_executed: self.last_executed.map(Note::into_evidence),
+            ..self.session
+        };
+        let told = session.prompts.executed + session.prompts.invalid;
+        session.prompts.lost = session.prompts.got.saturating_sub(told);
+        session
+    }
+
+    /// A prompt was queued or ran.
+    pub(super) fn has_work(&self) -> bool {
+        let prompts = &self.session.prompts;
+        prompts.got > 0 || prompts.executed > 0 || !self.loads.is_empty() || !self.dynamic.is_empty()
+    }
+
+    pub(super) fn begin_prompt(&mut self, at: &At<'_>) {
+        let prompt = &mut self.prompt.told;
+        if !self.prompt_began {
+            self.prompt_began = true;
+            prompt.first_line = at.place.line;
+        }
+        prompt.last_line = at.place.line;
+        self.running = true;
+        self.ready = true;
+    }
+
+    /// A start that ended in an exception.
+    pub(super) fn has_failed(&self) -> bool {
+        self.traceback.is_some() || !self.session.exceptions.is_empty()
+    }
+
+    pub(super) fn in_flight(&self) -> Option<InFlight> {
+        let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
+        let bar = self.bar.filter(|bar| bar.done < bar.total);
+        if !self.prompt_began
+            || !(waiting || bar.is_some() || !self.pending_loads.is_empty() || self.last_class.is_some())
+        {
+            return None;
+        }
+        Some(InFlight {
+            prompt: self.session.current_prompt(),
+            class: self.last_class.map(|(class, _, _)| self.names.text(class).to_owned()),
+            mib: self.last_class.and_then(|(_, mib, _)| mib),
+            step: bar.map(|bar| (bar.done, bar.total)),
+            since_line: self.prompt.told.first_line,
+        })
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts) {
+        let at = &event.at;
+        self.touch(at);
+        let prompt = self.session.current_prompt();
+        match at.level {
+            Some(Level::Debug) => self.session.counts.debug_lines += 1,
+            Some(Level::Detail) => self.session.counts.detail_lines += 1,
+            _ => {}
+        }
+        let always = event.nested
+            || matches!(
+                event.what,
+                What::Exception { .. }
+                    | What::ExceptionLine { .. }
+                    | What::Aimdo { .. }
+                    | What::ErrorNotice
+                    | What::ReportField { .. }
+            );
+        if !matches!(event.what, What::Noise | What::Bar(_) | What::TracebackFrame { .. }) {
+            self.signals.line(texts, event, prompt, always);
+        }
+        match &event.what {
+            What::Fact { name, value, weak } => self.fact(name, value, *weak, at),
+            What::Launch { args } => self.launch(args, at),
+            What::ServerStart => {
+                self.session.counts.starts += 1;
+                self.running = true;
+            }
+            What::ServerReady => {
+                self.running = true;
+                self.ready = true;
+                self.session.server_ready.get_or_insert_with(|| Evidence::of(at));
+            }
+            What::PromptGot | What::PromptExecuted { .. } | What::PromptInvalid | What::PromptInterrupted => {
+                self.prompt_event(&event.what, at);
+            }
+            What::LoadRequested { .. }
+            | What::LoadComplete { .. }
+            | What::LoadPartial { .. }
+            | What::LoadDynamic { .. }
+            | What::LoadOld
+            | What::Loader
+            | What::Unload { .. }
+            | What::DetailLoad { .. } => self.load_event(&event.what, at),
+            What::LeakPotential { class } => {
+                self.begin_prompt(at);
+                let class = self.names.id(class);
+                self.leaks.potential(class, at, prompt);
+            }
+            What::LeakWarning { class } => {
+                self.begin_prompt(at);
+                let class = self.names.id(class);
+                self.leaks.warning(class, at, prompt);
+            }
+            What::Exception { .. }
+            | What::TracebackStart
+            | What::TracebackFrame { .. }
+            | What::ExceptionLine { .. }
+            | What::ReportField { .. }
+            | What::ImportFailed { .. } => self.exception_event(event, prompt),
+            What::Oom { .. }
+            | What::OomField { .. }
+            | What::OomUnload
+            | What::HostOom { .. }
+            | What::TiledRetry
+            | What::AttentionRetry => self.memory_failure(event, prompt),
+            What::ImportRow { seconds, path, failed } => self.import_row(*seconds, path, *failed, at),
+            What::NodesDisabled => self.session.nodes_disabled = Some(Evidence::of(at)),
+            What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, kept(name, NAME_KEPT)),
+            What::PinError => count(&mut self.session.counts.pin_errors, at, prompt),
+            What::Aimdo { level, .. } => match &**level {
+                "ERROR" | "CRITICAL" | "FATAL" => count(&mut self.session.counts.aimdo_errors, at, prompt),
+                "WARNING" | "WARN" => count(&mut self.session.counts.aimdo_warnings, at, prompt),
+                _ => {}
+            },
+            What::CacheEvict { active, full } => {
+                count(&mut self.session.counts.cache_evictions, at, prompt);
+                if *active || *full {
+                    count(&mut self.session.counts.cache_evictions_active, at, prompt);
+                }
+            }
+            What::PinEvict { .. } => count(&mut self.session.counts.pin_evictions, at, prompt),
+            What::DeviceClone { .. } => count(&mut self.session.counts.device_clones, at, prompt),
+            What::ContainerHint | What::OomKilledFlag { .. } => {
+                push_capped(&mut self.session.container_hints, Evidence::of(at))
+            }
+            What::ContainerLimit { bytes } => {
+                self.session.container_limit_mib = Some((bytes / MIB, Evidence::of(at)));
+                push_capped(&mut self.session.container_hints, Evidence::of(at));
+            }
+            What::Stop => self.session.stopped = Some(Evidence::of(at)),
+            What::ErrorNotice => push_capped(&mut self.session.error_notices, Evidence::of(at)),
+            What::Bar(bar) => {
+                self.bar = Some(*bar);
+                if bar.seconds_per_step.is_some() {
+                    self.prompt.told.seconds_per_step = bar.seconds_per_step;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn fact(&mut self, name: &str, value: &FactValue<'_>, weak: bool, at: &At<'_>) {
+        if name == "total_vram_mib" && !weak {
+            self.session.counts.total_vram_lines += 1;
+        }
+        let fact = Fact { value: FactJson::of(value), at: Evidence::of(at), weak };
+        if name == "device" && !weak && !self.session.devices.iter().any(|known| known.value == fact.value) {
+            push_capped(&mut self.session.devices, fact.clone());
+        }
+        match self.session.facts.get_mut(name) {
+            None => {
+                self.session.facts.insert(name.to_owned(), fact);
+            }
+            Some(old) if old.weak && !weak => *old = fact,
+            Some(_) => {}
+        }
+    }
+
+    pub(super) fn launch(&mut self, args: &str, at: &At<'_>) {
+        for (name, values) in flags_of(args) {
+            if self.session.flag(&name).is_none() && self.session.flags.len() < LIST_LIMIT * 2 {
+                let values = values.iter().take(VALUES_KEPT).map(|value| kept(value, TEXT_KEPT)).collect();
+                self.session.flags.push(Flag { name: kept(&name, NAME_KEPT), values, at: Evidence::of(at) });
+            }
+        }
+        self.session.facts.entry("launcher".to_owned()).or_insert_with(|| Fact {
+            value: FactJson::Text(crate::text::cut_chars(args, 300)),
+            at: Evidence::of(at),
+            weak: true,
+        });
+    }
+}

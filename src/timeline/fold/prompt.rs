@@ -1,0 +1,64 @@
+//! Prompts: got, refused, stopped, executed.
+
+use super::Open;
+use crate::event::{At, What};
+use crate::timeline::evidence::Evidence;
+use crate::timeline::note::overwrite;
+
+impl Open {
+    pub(super) fn prompt_event(&mut self, what: &What<'_>, at: &At<'_>) {
+        match what {
+            What::PromptGot => {
+                self.session.prompts.got += 1;
+                self.session.first_got.get_or_insert_with(|| Evidence::of(at));
+                self.begin_prompt(at);
+            }
+            What::PromptInvalid => {
+                self.session.prompts.invalid += 1;
+                self.session.invalid_at.get_or_insert_with(|| Evidence::of(at));
+                let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
+                if !waiting && self.prompt.requested.is_empty() && !self.prompt.told.failed {
+                    self.prompt_began = false;
+                }
+            }
+            What::PromptInterrupted => {
+                self.prompt.told.interrupted = true;
+                self.session.first_interrupt.get_or_insert_with(|| Evidence::of(at));
+            }
+            What::PromptExecuted { seconds } => self.prompt_executed(*seconds, at),
+            _ => {}
+        }
+    }
+
+    pub(super) fn prompt_executed(&mut self, seconds: f64, at: &At<'_>) {
+        self.begin_prompt(at);
+        let number = self.session.current_prompt();
+        self.leaks.prompt_ended(at, number);
+        if let Some(exception) = self.traceback.take() {
+            self.keep_exception(exception);
+        }
+        let told = &mut self.prompt.told;
+        told.seconds = Some(seconds);
+        told.ended = true;
+        told.number = number;
+        if told.failed {
+            self.session.prompts.failed += 1;
+        } else if told.interrupted {
+            self.session.prompts.interrupted += 1;
+        } else {
+            for oom in &mut self.session.ooms {
+                oom.recovered |= oom.prompt < number;
+            }
+        }
+        self.session.prompts.executed += 1;
+        overwrite(&mut self.last_executed, at);
+        self.prompt = self.prompts.keep(std::mem::take(&mut self.prompt));
+        self.prompt_began = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
+        self.prompt.told.first_line = if self.prompt_began { at.place.line + 1 } else { 0 };
+        self.open_oom = None;
+        self.open_exception = None;
+        self.bar = None;
+        self.pending_loads.clear();
+        self.last_class = None;
+    }
+}
