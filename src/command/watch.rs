@@ -352,3 +352,29 @@ impl Pace {
         self.last = Instant::now();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_the_analysis_and_not_the_reading() {
+        let packs = Packs::built_in();
+        let mut story = Some(Story::new(&packs));
+        assert!(guarded(&mut story, |story| story.feed(b"got prompt\n")));
+        assert!(!guarded(&mut story, |_| panic!("a mistake of ours")));
+        assert!(story.is_none());
+        assert!(guarded(&mut story, |story| story.feed(b"more\n")), "what comes later is let through");
+    }
+
+    #[test]
+    fn a_line_waits_for_its_message_but_not_for_long() {
+        let mut pace = Pace::new();
+        let now = Instant::now();
+        assert!(!pace.is_due(0, now), "nothing new");
+        assert!(!pace.is_due(1, Instant::now()), "more may come");
+        std::thread::sleep(QUIET + Duration::from_millis(5));
+        assert!(pace.is_due(1, now));
+        assert!(!pace.is_due(1, now), "weighed already");
+    }
+}

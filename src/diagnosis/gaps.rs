@@ -68,6 +68,10 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
 pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<String> {
     let session = view.session;
     let mut list = Vec::new();
+    // Of another program's log there is nothing to miss.
+    if matches!(chosen.about.as_deref(), Some("insufficient-not-comfyui" | "insufficient-empty")) {
+        return list;
+    }
     let mut add = |key: &str, holds: bool, values: &[(&str, &str)]| {
         if holds {
             list.push(words.say(key, values));

@@ -116,7 +116,8 @@ impl Brief<'_> {
         self.references(primary);
         self.steps();
         self.avoid();
-        if let Some(settle) = primary.and_then(|finding| finding.settle.as_deref()) {
+        let told = |settle: &&str| report.next_steps.iter().any(|step| step.text == **settle);
+        if let Some(settle) = primary.and_then(|finding| finding.settle.as_deref()).filter(|settle| !told(settle)) {
             self.push("settle", vec![Item::text(settle)]);
         }
         let cannot_tell = self.first(&report.cannot_tell, self.limits.cannot_tell);

@@ -60,9 +60,9 @@ pub(super) fn pump(mut from: impl Read, mut to: File, log: &Log) {
             Err(_) => return,
         };
         let bytes = block.get(..read).unwrap_or_default();
-        let passed = to.write_all(bytes);
+        // The log first: should we be killed between the two, the line that was seen is in it.
         log.append(bytes);
-        if passed.is_err() {
+        if to.write_all(bytes).is_err() {
             return;
         }
     }
