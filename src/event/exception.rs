@@ -3,13 +3,24 @@
 /// Endings of Python's exception types, by its naming convention.
 const ENDINGS: [&[u8]; 6] = [b"Error", b"Exception", b"Interrupt", b"Exit", b"Warning", b"Panic"];
 
+/// Letters, digits, and what joins them in a type's full name.
+const IN_A_TYPE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = matches!(byte as u8, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'.');
+        byte += 1;
+    }
+    table
+};
+
 /// Splits `text` into type and message when it looks like an exception's line. The message may be empty.
 pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if !text.first()?.is_ascii_alphabetic() && text.first() != Some(&b'_') {
         return None;
     }
-    let len =
-        text.iter().take(96).take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count();
+    let head = text.get(..96).unwrap_or(text);
+    let len = head.iter().position(|byte| !IN_A_TYPE[usize::from(*byte)]).unwrap_or(head.len());
     let (kind, rest) = text.split_at_checked(len)?;
     // The cheap question first: nearly every line begins with a word, and few of those end in a colon.
     if !matches!(rest.first(), None | Some(b':')) || !ENDINGS.iter().any(|ending| kind.ends_with(ending)) {

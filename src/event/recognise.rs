@@ -151,13 +151,17 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         self.send_constants(segment, at, rule, weak, nested);
         self.command_continues = rule.event == EventKind::Launch && continues(segment.text);
-        let what = what_of(rule, captures, hit.text, OomPhrases(self.packs.oom_phrases()));
-        if let What::Oom { .. } = what {
+        if rule.event == EventKind::Oom {
             self.oom_continues = OOM_CONTINUES;
             self.oom_text.clear();
             self.oom_text.extend_from_slice(hit.text.get(..hit.text.len().min(4096)).unwrap_or_default());
         }
-        self.send(segment, at, what, Some(rule), nested);
+        let phrases = OomPhrases(self.packs.oom_phrases());
+        let (indent, tagged) = (segment.indent, segment.tagged);
+        // The meaning is made where it stays: a copy right after it was written is slow to read.
+        let event =
+            Event { at, what: what_of(rule, captures, hit.text, phrases), rule: Some(rule), indent, tagged, nested };
+        self.sink.event(&event);
         if rule.has_message()
             && let Some(message) = captures.iter().find(|capture| *capture.kind == CaptureType::Message)
             && !message.text.is_empty()
@@ -321,12 +325,22 @@ impl<S: EventSink> Sink for Recogniser<'_, S> {
 /// Neither `main.py` nor a run of eight blanks can stand in a text for which this is false: each of them would fill
 /// four bytes that begin at a multiple of four. Comparing those costs a quarter of two searches.
 fn may_hold_launch_or_gap(text: &[u8]) -> bool {
-    const PIECES: [[u8; 4]; 5] = [*b"main", *b"ain.", *b"in.p", *b"n.py", *b"    "];
-    let (pieces, _) = text.as_chunks::<4>();
-    pieces.iter().fold(false, |any, piece| {
+    const PIECES: [u32; 5] = [
+        u32::from_le_bytes(*b"main"),
+        u32::from_le_bytes(*b"ain."),
+        u32::from_le_bytes(*b"in.p"),
+        u32::from_le_bytes(*b"n.py"),
+        u32::from_le_bytes(*b"    "),
+    ];
+    // Sums without a branch, so that the compiler compares four pieces at once.
+    let [a, b, c, d, e] = PIECES;
+    let mut hits = 0_u32;
+    for piece in text.as_chunks::<4>().0 {
         let piece = u32::from_le_bytes(*piece);
-        PIECES.iter().fold(any, |any, wanted| any | (piece == u32::from_le_bytes(*wanted)))
-    })
+        hits |= u32::from(piece == a) | u32::from(piece == b) | u32::from(piece == c);
+        hits |= u32::from(piece == d) | u32::from(piece == e);
+    }
+    hits != 0
 }
 
 /// The shell's sign that the command goes on in the next line.

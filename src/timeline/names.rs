@@ -10,7 +10,7 @@ const NAMES_LIMIT: usize = 2048;
 /// Bytes of a name that are looked at; no class name is as long.
 const NAME_BYTES: usize = 200;
 /// Entries of one table; later names are counted together.
-pub(crate) const TABLE_LIMIT: usize = 512;
+pub(crate) const TABLE_LIMIT: usize = 256;
 /// Name under which names beyond a limit are counted.
 pub(crate) const OTHERS: &str = "(others)";
 
