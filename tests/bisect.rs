@@ -422,8 +422,9 @@ mod by_script {
         session.refused(&["run", "--start", "false {flags}", "--", "true"], "run_ready");
         session.refused(&["run", "--start", "/no/such/program {flags}", "--", "true"], "run_spawn");
         session.refused(&["run", "--start", "python main.py", "--", "true"], "run_start");
-        // It ignores the interrupt, is told of, and left alone; it ends by itself when the folder says so.
-        let deaf = session.file("deaf.sh", "trap '' INT\necho 'To see the GUI go to: http://127.0.0.1:8188'\nwhile [ ! -e \"$1\" ]; do sleep 0.05; done\n");
+        // It ignores the interrupt, is told of, and left alone; it ends by itself when the folder says so
+        // or is gone.
+        let deaf = session.file("deaf.sh", "trap '' INT\necho 'To see the GUI go to: http://127.0.0.1:8188'\nwhile [ -d \"${1%/*}\" ] && [ ! -e \"$1\" ]; do sleep 0.05; done\n");
         let give_up = session.folder.path().join("give-up");
         let start = format!("sh '{deaf}' '{}' {{flags}}", give_up.display());
         session.refused(&["run", "--start", &start, "--end", "1", "--", "true"], "run_end");

@@ -59,7 +59,7 @@ pub fn read_clean(
     let (fold, tally) = inner.into_parts();
     intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
     intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
-    Ok(Read { timeline: fold.finish(), tally, intake })
+    Ok(Read::new(fold.finish(), tally, intake))
 }
 
 /// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped.

@@ -268,7 +268,8 @@ pub struct InFlightReport {
 /// How the log ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndingReport {
-    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `abrupt` or `empty`.
+    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `abrupt`, `empty`, or `unread` when reading
+    /// stopped before the end.
     pub kind: String,
     pub at: Option<PlaceReport>,
     pub in_flight: Option<InFlightReport>,

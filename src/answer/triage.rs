@@ -39,6 +39,16 @@ pub struct Read {
     pub intake: Intake,
 }
 
+impl Read {
+    /// What was read; `intake` knows whether that is the whole log.
+    pub(crate) fn new(mut timeline: Timeline, tally: Tally, intake: Intake) -> Self {
+        if intake.truncated_by_error.is_some() {
+            timeline.break_off();
+        }
+        Self { timeline, tally, intake }
+    }
+}
+
 /// Reads a log to its end.
 ///
 /// # Errors
@@ -47,7 +57,7 @@ pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<
     let mut recogniser = Recogniser::new(packs, Fold::new(packs));
     let intake = input::read(source, &mut recogniser, options)?;
     let (fold, tally) = recogniser.into_parts();
-    Ok(Read { timeline: fold.finish(), tally, intake })
+    Ok(Read::new(fold.finish(), tally, intake))
 }
 
 /// The report on a log that was read.
@@ -300,12 +310,13 @@ fn prompt_report(prompt: &crate::timeline::Prompt) -> PromptReport {
 
 fn ending(timeline: &Timeline, words: &Words<'_>) -> EndingReport {
     let Some(ending) = &timeline.ending else {
+        let kind = if timeline.broken_off { "unread" } else { "empty" };
         return EndingReport {
-            kind: "empty".to_owned(),
+            kind: kind.to_owned(),
             at: None,
             in_flight: None,
             exit_code: None,
-            text: words.say("ending-empty", &[]),
+            text: words.say(&format!("ending-{kind}"), &[]),
         };
     };
     let kind =

@@ -2,6 +2,7 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
+mod attend;
 mod bisect;
 mod checklist;
 mod cleaning;

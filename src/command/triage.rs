@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::attend::{Attendant, INTERRUPTED};
 use super::cleaning::{learn_all, tell};
 use super::inputs::{Input, inputs};
 use super::memory_limit::memory_limit_mib;
@@ -11,7 +12,7 @@ use super::{Console, Ended, Exit};
 use crate::answer::{Question, answer, read_clean, read_log};
 use crate::cli::TriageArgs;
 use crate::error::UsageError;
-use crate::input::{InputError, ReadOptions, Source};
+use crate::input::ReadOptions;
 use crate::report::{Labels, Palette, Printer, View};
 use crate::rule::Packs;
 use crate::samples::{SamplesError, read_samples};
@@ -56,9 +57,10 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
     let mut printer = Printer::new(args.format.into(), view, &packs, question.zh, inputs.len());
     let mut exit = Exit::Done;
+    let attendant = Attendant::new(Labels::new(&packs, question.zh).plain("gap-stopped", &[]))?;
     for input in &inputs {
         let name = input.name();
-        match open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default())) {
+        match attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default())) {
             Ok(read) => {
                 let report = answer(&name, &read, &packs, &question);
                 if args.fail_on.contains(&report.verdict.primary) {
@@ -71,6 +73,11 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
                 printer.unreadable(&name);
                 exit = Exit::Refused;
             }
+        }
+        if attendant.stopped() {
+            // What follows was not asked for any more; a script must not take this for the whole answer.
+            exit = Exit::Passed(INTERRUPTED);
+            break;
         }
     }
     printer.end(console.out)?;
@@ -123,13 +130,6 @@ fn asked(args: &TriageArgs, console: &Console<'_>) -> Result<(Vec<Input>, Questi
         ..Question::default()
     };
     Ok((inputs(&args.logs, console.around.stdin_is_terminal)?, question))
-}
-
-fn open(input: &Input) -> Result<Source<'static>, InputError> {
-    match input {
-        Input::Stdin => Source::stdin(),
-        Input::File(path) => Source::open(path),
-    }
 }
 
 /// Refuses a `--fail-on` that could never be met.

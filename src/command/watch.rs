@@ -283,8 +283,9 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         }
         let answered = catch_unwind(AssertUnwindSafe(|| {
-            let mut read: ReadLog = story.finish();
-            read.intake.truncated_by_error = failed.map(|error| error.to_string());
+            let ReadLog { timeline, tally, mut intake } = story.finish();
+            intake.truncated_by_error = failed.map(|error| error.to_string());
+            let read = ReadLog::new(timeline, tally, intake);
             let report = answer(name, &read, self.packs, self.question);
             let changes = self.changes.since_last(&report, &read.timeline, words);
             (report, changes)

@@ -37,7 +37,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         if let Some(at) = &session.stopped {
             lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
         }
-        let (grade, reason) = if timeline.info_visible {
+        let (grade, reason) = if timeline.broken_off {
+            (Grade::Weak, "grade-no-fault-broken-off")
+        } else if timeline.info_visible {
             (Grade::Strong, "grade-no-fault")
         } else {
             (Grade::Moderate, "grade-no-fault-hidden")

@@ -5,6 +5,12 @@
 /// Where the next sequence begins, and its length.
 fn next(line: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut at = from;
+    // Most often one stands right here, at the beginning of the line.
+    if line.get(at) == Some(&0x1b)
+        && let Some(length) = sequence(line.get(at..)?)
+    {
+        return Some((at, length));
+    }
     while let Some(found) = memchr::memchr3(0x1b, b'^', 0xe2, line.get(at..)?) {
         at += found;
         if let Some(length) = sequence(line.get(at..)?) {

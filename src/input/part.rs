@@ -208,7 +208,10 @@ impl Parts {
                 text = trim_end(&decoded);
             }
         }
-        self.counts.nul_bytes += memchr::memchr_iter(0, text).count() as u64;
+        // Asked first: counting in a text without any cost a tenth of the time on coloured logs.
+        if memchr::memchr(0, text).is_some() {
+            self.counts.nul_bytes += memchr::memchr_iter(0, text).count() as u64;
+        }
         if ansi::strip(text, &mut stripped) {
             text = trim_end(&stripped);
         }

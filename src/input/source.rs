@@ -48,11 +48,19 @@ impl std::fmt::Debug for Source<'_> {
 impl Source<'static> {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, InputError> {
+        Self::open_with(path, |file| file)
+    }
+
+    /// Opens a file and reads it through what `attend` makes of it.
+    pub(crate) fn open_with<R: Read + 'static>(
+        path: &Path,
+        attend: impl FnOnce(File) -> R,
+    ) -> Result<Self, InputError> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Self::refused(path, &name, error))?;
         match file.metadata() {
             Ok(data) if data.is_dir() => Err(InputError::IsDirectory { name }),
-            _ => Self::from_reader(name, file),
+            _ => Self::from_reader(name, attend(file)),
         }
     }
 

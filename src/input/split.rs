@@ -196,8 +196,9 @@ impl Lines {
                     continue; // the line feed of a CR LF
                 }
                 let part = block.get(start..at).unwrap_or_default();
-                // The third byte first: it tells a bar.
-                let is_odd = odd_until > start && (part.get(3) == Some(&b'%') || has_odd(part));
+                // First the bytes that tell a bar and a coloured line.
+                let told = matches!(part, [_, _, _, b'%', ..] | [0x1b, ..]);
+                let is_odd = odd_until > start && (told || has_odd(part));
                 if block.get(at) == Some(&b'\n') {
                     self.hand_on(part, is_odd, End::Line, 1, false, sink);
                     start = at + 1;

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use miette::{NamedSource, SourceSpan};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::error::PackError;
 use super::file::PackFile;
@@ -50,6 +51,24 @@ pub struct OomPhrase {
 /// Prose of one item, read on demand.
 pub type ProseTable = serde_json::Map<String, serde_json::Value>;
 
+/// The built-in prose of one table. A report needs that of a few; reading all of it cost as much as all rules.
+#[derive(Debug)]
+struct LazyTable {
+    text: &'static RawValue,
+    items: OnceLock<ProseTable>,
+}
+
+impl LazyTable {
+    fn items(&self) -> &ProseTable {
+        self.items.get_or_init(|| serde_json::from_str(self.text.get()).unwrap_or_default())
+    }
+}
+
+fn prose_tables() -> BTreeMap<&'static str, LazyTable> {
+    let texts: BTreeMap<&str, &RawValue> = serde_json::from_str(PROSE).unwrap_or_default();
+    texts.into_iter().map(|(table, text)| (table, LazyTable { text, items: OnceLock::new() })).collect()
+}
+
 /// All packs, ready for use.
 #[derive(Debug)]
 pub struct Packs {
@@ -75,7 +94,7 @@ pub struct Packs {
     sentences: BTreeMap<String, Prose>,
     /// Prose of items from user packs, by table and id.
     user_prose: BTreeMap<(String, String), ProseTable>,
-    prose: OnceLock<BTreeMap<String, ProseTable>>,
+    prose: OnceLock<BTreeMap<&'static str, LazyTable>>,
     english: OnceLock<BTreeMap<String, String>>,
     chinese: OnceLock<BTreeMap<String, String>>,
 }
@@ -179,8 +198,7 @@ impl Packs {
         if let Some(found) = self.user_prose.get(&(table.to_owned(), id.to_owned())) {
             return Some(found);
         }
-        let all = self.prose.get_or_init(|| serde_json::from_str(PROSE).unwrap_or_default());
-        all.get(table)?.get(id)?.as_object()
+        self.prose.get_or_init(prose_tables).get(table)?.items().get(id)?.as_object()
     }
 
     /// One prose field in one language.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::ending::Ending;
+use super::ending::{Ending, EndingKind};
 use super::evidence::Evidence;
 use super::failure::Exception;
 use super::leak::LeakTracker;
@@ -56,6 +56,20 @@ pub struct Timeline {
     pub last_text: Option<Evidence>,
     /// The log shows level tags or stamps, i.e. INFO lines are visible.
     pub info_visible: bool,
+    /// Reading ended before the log did.
+    pub broken_off: bool,
+}
+
+impl Timeline {
+    /// The log goes on behind what was read: where reading stopped is no end, and nothing was cut off there.
+    pub fn break_off(&mut self) {
+        self.broken_off = true;
+        let unknown = |ending: &mut Ending| matches!(ending.kind, EndingKind::Abrupt | EndingKind::StillRunning);
+        self.ending.take_if(unknown);
+        if let Some(last) = self.sessions.last_mut() {
+            last.ending.take_if(unknown);
+        }
+    }
 }
 
 /// State of a session that is being told.
