@@ -68,6 +68,7 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
 pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<String> {
     let session = view.session;
     let mut list = Vec::new();
+    let prompts = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
     // Of another program's log there is nothing to miss.
     if matches!(chosen.about.as_deref(), Some("insufficient-not-comfyui" | "insufficient-empty")) {
         return list;
@@ -82,7 +83,7 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
     add(
         "gap-growth",
         matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
-        &[("prompts", &session.prompts.executed.to_string())],
+        &[("prompts", &prompts)],
     );
     add("gap-start", session.fact("total_vram_mib").is_none(), &[]);
     add("gap-version", view.span.is_unknown(), &[]);
