@@ -274,6 +274,30 @@ fn what_other_programs_need() {
     assert!(out(&run(&["man"])).starts_with(".ie"));
 }
 
+/// The fault may stand in the part that nobody read.
+#[test]
+fn a_log_that_breaks_off_is_never_called_healthy() {
+    use std::io::Write;
+
+    let start = "Total VRAM 24564 MB, total RAM 65367 MB\nComfyUI version: 0.3.68\n";
+    let work = "got prompt\nPrompt executed in 12.34 seconds\n";
+    let whole = format!("{start}{}", work.repeat(3));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(whole.as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let verdict = |log: &[u8]| {
+        let output = triage().args(["--format", "json", "-"]).write_stdin(log).output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["reports"][0].clone()
+    };
+    assert_eq!(verdict(&packed)["verdict"]["primary"], "no-fault");
+    // Without the checksum at its end.
+    let cut = verdict(&packed[..packed.len() - 8]);
+    assert_eq!(cut["verdict"]["primary"], "insufficient-evidence");
+    assert_eq!((&cut["partial"], &cut["ending"]["kind"]), (&true.into(), &"unread".into()));
+    assert_eq!(cut["findings"][0]["evidence"][0]["at"]["line"], 8);
+}
+
 /// Ctrl-C in the middle of a stream: the answer is about what was read, says so, and no script takes it for the whole.
 #[cfg(unix)]
 #[test]

@@ -14,7 +14,7 @@ use crate::event::{Recogniser, Tally};
 use crate::input::{self, InputError, Intake, ReadOptions, Source};
 use crate::rule::Packs;
 use crate::samples::Samples;
-use crate::timeline::{Fold, OomRecord, Session, Timeline};
+use crate::timeline::{Flag, Fold, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -138,17 +138,7 @@ fn session_report(view: &View<'_>) -> SessionReport {
         })
         .collect();
     if let Some(first) = session.flags.first() {
-        let flags: Vec<String> = session
-            .flags
-            .iter()
-            .map(|flag| {
-                if flag.values.is_empty() {
-                    flag.name.clone()
-                } else {
-                    format!("{} {}", flag.name, flag.values.join(" "))
-                }
-            })
-            .collect();
+        let flags: Vec<String> = session.flags.iter().map(Flag::written).collect();
         facts.insert("flags".to_owned(), FactReport { value: json!(flags), at: place(&first.at.place, None) });
     }
     let counts = &session.counts;

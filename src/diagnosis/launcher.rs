@@ -5,7 +5,7 @@
 use super::view::{Os, View};
 use super::words::Words;
 use crate::rule::{LauncherDef, Packs};
-use crate::timeline::Evidence;
+use crate::timeline::{Evidence, Flag};
 
 /// The way of starting, and the line that shows it.
 #[derive(Debug, Clone)]
@@ -23,17 +23,7 @@ impl<'p> Launch<'p> {
     /// Looks for the way in which this session was started. `None` when no pack lists any.
     pub fn of(view: &View<'_>, packs: &'p Packs) -> Option<Self> {
         let session = view.session;
-        let flags = session
-            .flags
-            .iter()
-            .map(|flag| {
-                if flag.values.is_empty() {
-                    flag.name.clone()
-                } else {
-                    format!("{} {}", flag.name, flag.values.join(" "))
-                }
-            })
-            .collect();
+        let flags = session.flags.iter().map(Flag::written).collect();
         let shown = packs.launchers.iter().find_map(|def| signs(def, view).map(|at| (def, Some(at))));
         let (def, at) = shown.or_else(|| {
             let fits = |def: &&LauncherDef| {

@@ -17,6 +17,10 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     if !is_comfyui {
         return nothing(timeline, words, "insufficient-not-comfyui");
     }
+    // Quiet so far is no "nothing is wrong": the fault may stand in the part that nobody read.
+    if timeline.broken_off {
+        return insufficient(view, words, "insufficient-broken-off");
+    }
     let ending = view.ending();
     let in_flight = ending.is_some_and(|ending| ending.in_flight.is_some());
     let code_only = ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash && ending.crash.is_none());
@@ -37,9 +41,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         if let Some(at) = &session.stopped {
             lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
         }
-        let (grade, reason) = if timeline.broken_off {
-            (Grade::Weak, "grade-no-fault-broken-off")
-        } else if timeline.info_visible {
+        let (grade, reason) = if timeline.info_visible {
             (Grade::Strong, "grade-no-fault")
         } else {
             (Grade::Moderate, "grade-no-fault-hidden")
@@ -74,7 +76,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
 fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let mut lines = Vec::new();
     if let Some(last) = &view.timeline.last_text {
-        lines.push(evidence(last, Some(words.say("remark-last-line", &[]))));
+        let remark = if view.timeline.broken_off { "remark-last-read" } else { "remark-last-line" };
+        lines.push(evidence(last, Some(words.say(remark, &[]))));
     }
     let mut figures = Vec::new();
     if let Some(flight) = view.ending().and_then(|ending| ending.in_flight.as_ref()) {

@@ -63,6 +63,13 @@ pub struct Flag {
     pub at: Evidence,
 }
 
+impl Flag {
+    /// As on the command line: `--cache-ram 4`.
+    pub fn written(&self) -> String {
+        if self.values.is_empty() { self.name.clone() } else { format!("{} {}", self.name, self.values.join(" ")) }
+    }
+}
+
 /// A folder of the import table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NodeFolder {

@@ -147,9 +147,7 @@ fn flags(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Difference> {
     if !shown(a) || !shown(b) {
         return Vec::new();
     }
-    let told = |flag: &Flag| {
-        if flag.values.is_empty() { flag.name.clone() } else { format!("{} {}", flag.name, flag.values.join(" ")) }
-    };
+    let told = Flag::written;
     // Where it listens and what it writes changes nothing that is compared.
     let counts = |flag: &&Flag| {
         let memory = words.packs.flags.iter().find(|def| def.name == flag.name).is_none_or(|def| def.memory);

@@ -88,11 +88,7 @@ impl<'r> Side<'r> {
     }
 
     pub(super) fn flags(&self) -> Vec<String> {
-        let with_values = |flag: &crate::timeline::Flag| match flag.values.is_empty() {
-            true => flag.name.clone(),
-            false => format!("{} {}", flag.name, flag.values.join(" ")),
-        };
-        self.session().flags.iter().map(with_values).collect()
+        self.session().flags.iter().map(crate::timeline::Flag::written).collect()
     }
 
     pub(super) fn version(&self) -> String {
