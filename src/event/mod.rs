@@ -3,6 +3,7 @@
 //! Events borrow from the reader's buffer; whoever keeps something copies it, cut to a sane length.
 //! Nothing is concluded here.
 
+mod ahead;
 mod command_line;
 mod exception;
 mod oom;
@@ -11,6 +12,7 @@ mod size;
 
 use std::borrow::Cow;
 
+pub use ahead::read;
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
 pub use recognise::{Recogniser, Tally};

@@ -80,6 +80,24 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.
     fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
+        let mut spans = Spans::new();
+        let found = self.packs.matcher().look_up(text, &mut spans);
+        self.texts_from(segment, text, found, &mut spans, nested)
+    }
+
+    /// The same, when the first look-up was made.
+    fn texts_from<'t>(
+        &mut self,
+        segment: &Segment<'t>,
+        text: &'t [u8],
+        found: Option<Found<'p, 't>>,
+        spans: &mut Spans,
+        nested: bool,
+    ) -> bool
+    where
+        'p: 't,
+    {
+        let Some(mut hit) = found else { return false };
         let mut at = At {
             place: segment.place,
             text,
@@ -90,23 +108,41 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             glued: segment.glued,
         };
         let mut rest = text;
-        let mut known = false;
         let packs = self.packs;
-        let mut spans = Spans::new();
         for part in 0..TEXTS_PER_LINE {
-            let Some(hit) = packs.matcher().look_up(rest, &mut spans) else { break };
             if part > 0 {
                 at.place.segment = at.place.segment.max(1) + 1;
             }
-            known = true;
             self.count(hit.rule);
-            self.emit(segment, at, hit, hit.captures(rest, &spans), nested || part > 0);
+            self.emit(segment, at, hit, hit.captures(rest, spans), nested || part > 0);
             rest = hit.tail;
             if rest.is_empty() {
                 break;
             }
+            match packs.matcher().look_up(rest, spans) {
+                Some(next) => hit = next,
+                None => break,
+            }
         }
-        known
+        true
+    }
+
+    /// A segment whose rule was looked up before; see `ahead`.
+    pub(super) fn segment_known<'t>(&mut self, segment: &Segment<'t>, found: Option<Found<'p, 't>>, spans: &mut Spans)
+    where
+        'p: 't,
+    {
+        self.tally.texts += 1;
+        if !self.texts_from(segment, segment.text, found, spans, false) {
+            self.unknown(segment);
+        } else if segment.indent == 0 && self.oom_continues > 0 {
+            self.oom_continues -= 1;
+        }
+    }
+
+    /// The rules that texts are looked up in.
+    pub(super) fn packs(&self) -> &'p Packs {
+        self.packs
     }
 
     fn count(&mut self, rule: &Rule) {
@@ -306,12 +342,9 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
 impl<S: EventSink> Sink for Recogniser<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
-        self.tally.texts += 1;
-        if !self.texts(segment, segment.text, false) {
-            self.unknown(segment);
-        } else if segment.indent == 0 && self.oom_continues > 0 {
-            self.oom_continues -= 1;
-        }
+        let mut spans = Spans::new();
+        let found = self.packs.matcher().look_up(segment.text, &mut spans);
+        self.segment_known(segment, found, &mut spans);
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {

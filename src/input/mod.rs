@@ -5,6 +5,7 @@
 
 mod ansi;
 mod bar;
+mod batch;
 mod decode;
 mod envelope;
 mod error;
@@ -18,6 +19,7 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch::{Batch, Piece};
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use source::{Compression, Source};
@@ -30,11 +32,13 @@ use std::io::ErrorKind;
 pub struct ReadOptions {
     /// Size of the blocks that are read; no result depends on it.
     pub block_size: usize,
+    /// Bytes after which a second thread helps with the lines; no result depends on it.
+    pub alone: u64,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block_size: 256 * 1024 }
+        Self { block_size: 256 * 1024, alone: 1024 * 1024 }
     }
 }
 
@@ -88,31 +92,47 @@ pub fn read<S: Sink + ?Sized>(
     options: &ReadOptions,
 ) -> Result<Intake, InputError> {
     let mut block = vec![0; options.block_size.max(1)];
-    let mut reader = Reader::new(options.clone());
-    let mut failed = None;
-    loop {
-        match source.reader.read(&mut block) {
-            Ok(0) => break,
-            Ok(n) => reader.feed(block.get(..n).unwrap_or(&block), sink),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => {
-                failed = Some(error);
-                break;
+    let mut reader = Reader::new();
+    while let Some(n) = source.next(&mut block) {
+        reader.feed(block.get(..n).unwrap_or(&block), sink);
+    }
+    source.conclude(reader, sink)
+}
+
+impl Source<'_> {
+    /// Reads the next bytes; none at the end, or when reading failed.
+    pub(crate) fn next(&mut self, block: &mut [u8]) -> Option<usize> {
+        loop {
+            match self.reader.read(block) {
+                Ok(0) => return None,
+                Ok(n) => return Some(n),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(error);
+                    return None;
+                }
             }
         }
     }
-    let name = source.name;
-    if reader.bytes() == 0 {
-        return Err(match (failed, source.compression) {
-            (None, _) => InputError::Empty { name },
-            (Some(source), None) => InputError::CannotRead { name, source },
-            (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
-        });
+
+    /// Ends the reading; what is still open is told to the sink.
+    ///
+    /// # Errors
+    /// When there was nothing to read.
+    pub(crate) fn conclude<S: Sink + ?Sized>(self, reader: Reader, sink: &mut S) -> Result<Intake, InputError> {
+        let Self { name, compression, failed, .. } = self;
+        if reader.bytes() == 0 {
+            return Err(match (failed, compression) {
+                (None, _) => InputError::Empty { name },
+                (Some(source), None) => InputError::CannotRead { name, source },
+                (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
+            });
+        }
+        let mut intake = reader.finish(sink);
+        intake.compression = compression;
+        intake.truncated_by_error = failed.map(|error| error.to_string());
+        Ok(intake)
     }
-    let mut intake = reader.finish(sink);
-    intake.compression = source.compression;
-    intake.truncated_by_error = failed.map(|error| error.to_string());
-    Ok(intake)
 }
 
 /// Takes bytes as they come.
@@ -130,14 +150,14 @@ impl std::fmt::Debug for Reader {
 
 impl Default for Reader {
     fn default() -> Self {
-        Self::new(ReadOptions::default())
+        Self::new()
     }
 }
 
 impl Reader {
     /// Starts a new input.
     #[must_use]
-    pub fn new(_options: ReadOptions) -> Self {
+    pub fn new() -> Self {
         Self { bytes: 0, unwide: decode::Unwide::new(), text: Text::new() }
     }
 

@@ -168,6 +168,11 @@ impl Rule {
         }
     }
 
+    /// How many captures it has.
+    pub(crate) fn capture_count(&self) -> usize {
+        self.slots().len()
+    }
+
     fn slots(&self) -> &[Slot] {
         match &self.form {
             Form::Template(template) => &template.slots,
@@ -256,7 +261,10 @@ impl Matcher {
         let mut slots: Vec<Option<Rule>> = rules.into_iter().map(Some).collect();
         for index in order {
             let Some(mut rule) = slots.get_mut(index).and_then(Option::take) else { continue };
-            let Ok(number) = u16::try_from(matcher.rules.len()) else { break };
+            // The largest number means "no rule" where look-ups are kept.
+            let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX) else {
+                break;
+            };
             rule.number = number;
             if matcher.enter(&rule, number) {
                 matcher.rules.push(rule);
