@@ -6,6 +6,7 @@
 mod ahead;
 mod command_line;
 mod exception;
+mod hint;
 mod oom;
 mod recognise;
 mod size;
@@ -232,7 +233,8 @@ pub enum What<'a> {
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
     pub at: At<'a>,
-    pub what: What<'a>,
+    /// Borrowed, since copying what was just written makes the processor wait.
+    pub what: &'a What<'a>,
     /// The rule, when a pack's rule recognised the line.
     pub rule: Option<&'a Rule>,
     /// Blanks before the text; frames of a traceback are indented, its last line is not.

@@ -13,6 +13,7 @@ mod line;
 mod part;
 mod prefix;
 mod record;
+mod scan;
 mod source;
 mod split;
 mod stamp;

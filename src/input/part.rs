@@ -116,6 +116,12 @@ impl Parts {
         }
     }
 
+    /// A frame that the next one redraws: it takes part in nothing but the numbers of parts.
+    #[inline]
+    pub(crate) fn skip_frame(&mut self) {
+        self.part = self.part.saturating_add(1);
+    }
+
     #[inline]
     fn line_ends<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         if self.part > 0 || self.barred || self.invalid {

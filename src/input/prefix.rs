@@ -65,16 +65,20 @@ const NAME: [bool; 256] = {
 pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
     let blanks = leading(line);
     let text = line.get(blanks..).unwrap_or_default();
-    let plain = Stripped { text, indent: u32::try_from(blanks).unwrap_or(u32::MAX), ..Stripped::default() };
-    match text.first() {
-        Some(first) if STARTS.get(usize::from(*first)).is_some_and(|s| *s != Start::None) => rounds(plain),
-        _ => plain,
+    let mut out = Stripped { text, indent: u32::try_from(blanks).unwrap_or(u32::MAX), ..Stripped::default() };
+    if let Some(first) = text.first()
+        && STARTS.get(usize::from(*first)).is_some_and(|s| *s != Start::None)
+    {
+        rounds(&mut out);
     }
+    out
 }
 
-fn rounds(mut out: Stripped<'_>) -> Stripped<'_> {
+/// Works where the result stays: copying what was just written in pieces made the processor wait, for a seventh of
+/// the time on some logs.
+fn rounds(out: &mut Stripped<'_>) {
     for _ in 0..ROUNDS {
-        let Some(rest) = once(out.text, &mut out) else { break };
+        let Some(rest) = once(out.text, out) else { break };
         let blanks = leading(rest);
         out.indent = u32::try_from(blanks).unwrap_or(u32::MAX);
         out.text = rest.get(blanks..).unwrap_or_default();
@@ -82,7 +86,6 @@ fn rounds(mut out: Stripped<'_>) -> Stripped<'_> {
             break;
         }
     }
-    out
 }
 
 /// Takes off one prefix; none when there is none.

@@ -3,6 +3,7 @@
 mod error;
 mod file;
 mod folder;
+mod index;
 mod kind;
 pub mod lint;
 mod lookups;
