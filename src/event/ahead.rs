@@ -1,17 +1,19 @@
 //! Reading with two threads: one finds the lines of the blocks, the other one looks rules up and tells the story.
 //!
-//! The thread that finds lines looks rules up as well while the other one has enough to do, so that both are always
-//! busy, whatever the log is like. Results do not depend on who did what: a look-up needs nothing but the text.
+//! Each does what the other has no time for: the one that finds lines looks rules up as well while blocks are waiting
+//! to be told, and blocks are read by either. So both are always busy, whatever the log is like. Results do not depend
+//! on who did what: a look-up needs nothing but the text.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
+use super::desk::{Desk, Load};
 use super::{EventSink, Recogniser};
-use crate::input::{Batch, InputError, Intake, Piece, ReadOptions, Reader, Sink, Source};
-use crate::rule::{Lookups, Matcher, Spans};
+use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source};
+use crate::rule::{Matcher, Spans};
 
-/// Blocks on their way: one with each thread, and one between them.
+/// Blocks in use: one with each thread, and one between them.
 const LOADS: usize = 3;
 /// Texts looked up before the thread asks again whether the other one is waiting.
 const AT_ONCE: usize = 64;
@@ -38,61 +40,44 @@ pub fn read<S: EventSink>(
     source.conclude(reader, recogniser)
 }
 
-/// A block, and what was found in it.
-#[derive(Default)]
-struct Load {
-    block: Vec<u8>,
-    length: usize,
-    batch: Batch,
-    lookups: Lookups,
-}
-
-impl Load {
-    fn bytes(&self) -> &[u8] {
-        self.block.get(..self.length).unwrap_or(&self.block)
-    }
-}
-
 fn with_two_threads<S: EventSink>(
-    mut source: Source<'_>,
+    source: Source<'_>,
     reader: Reader,
     recogniser: &mut Recogniser<'_, S>,
     block_size: usize,
 ) -> Result<Intake, InputError> {
     let matcher = recogniser.packs().matcher();
+    let desk = Desk::new(source, LOADS, block_size);
     let waiting = AtomicUsize::new(0);
     let reader = thread::scope(|scope| {
-        let (to_lines, blocks) = sync_channel::<Load>(LOADS);
+        let _ends = Ends(&desk);
         let (to_story, loads) = sync_channel::<Load>(LOADS);
-        let waiting = &waiting;
-        let lines = scope.spawn(move || find_lines(reader, matcher, &blocks, &to_story, waiting));
-        let new = || Load { block: vec![0; block_size], ..Load::default() };
-        let mut spare: Vec<Load> = std::iter::repeat_with(new).take(LOADS).collect();
-        let mut to_lines = Some(to_lines);
+        let (desk, waiting) = (&desk, &waiting);
+        let lines = scope.spawn(move || find_lines(reader, matcher, desk, &to_story, waiting));
         loop {
-            if let Some(sender) = &to_lines
-                && let Some(mut load) = spare.pop()
-            {
-                match source.next(&mut load.block) {
-                    Some(n) => {
-                        load.length = n;
-                        // Fails only when the other thread is gone, which the next receive tells.
-                        let _ = sender.send(load);
-                    }
-                    None => to_lines = None,
-                }
+            // With nothing to tell, the other thread is the slower one.
+            if waiting.load(Ordering::Relaxed) == 0 && desk.read_one() {
                 continue;
             }
             let Ok(load) = loads.recv() else { break };
             waiting.fetch_sub(1, Ordering::Relaxed);
             tell(&load, recogniser);
-            spare.push(load);
+            desk.give_back(load);
         }
         lines.join()
     });
     match reader {
-        Ok(reader) => source.conclude(reader, recogniser),
+        Ok(reader) => desk.into_source().conclude(reader, recogniser),
         Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Ends the other thread's work when this one ends, be it by a panic.
+struct Ends<'d, 's>(&'d Desk<'s>);
+
+impl Drop for Ends<'_, '_> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 
@@ -100,14 +85,13 @@ fn with_two_threads<S: EventSink>(
 fn find_lines(
     mut reader: Reader,
     matcher: &Matcher,
-    blocks: &Receiver<Load>,
+    desk: &Desk<'_>,
     to_story: &SyncSender<Load>,
     waiting: &AtomicUsize,
 ) -> Reader {
     let mut spans = Spans::new();
-    for mut load in blocks {
-        let Load { block, length, batch, lookups } = &mut load;
-        let bytes = block.get(..*length).unwrap_or(block);
+    while let Some(mut load) = desk.next() {
+        let (bytes, batch, lookups) = load.parts();
         batch.begin(bytes);
         lookups.clear();
         reader.feed(bytes, batch);

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod command_line;
+mod desk;
 mod exception;
 mod hint;
 mod oom;

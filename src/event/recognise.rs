@@ -10,7 +10,7 @@ use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
 use super::oom::{OomPhrases, Sizes, add_captures};
-use super::size::{MIB, capture_bytes};
+use super::size::{MIB, capture_bytes, number};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
 use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
@@ -361,10 +361,10 @@ fn continues(text: &[u8]) -> bool {
 }
 
 fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> Option<FactValue<'a>> {
-    let text = String::from_utf8_lossy(text);
     if name.ends_with("_mib") {
-        return capture_bytes(kind, &text).map(|bytes| FactValue::Number(bytes / MIB));
+        return capture_bytes(kind, text).map(|bytes| FactValue::Number(bytes / MIB));
     }
+    let text = unicode(text);
     Some(match kind {
         CaptureType::Int | CaptureType::Float | CaptureType::Seconds | CaptureType::Bytes => {
             FactValue::Number(text.parse().ok()?)
@@ -399,13 +399,13 @@ impl<'t> Read<'_, '_, 't> {
 
     #[inline(always)]
     fn number(&self, name: &str) -> Option<f64> {
-        self.text(name)?.parse().ok()
+        number(self.0.get(name)?.text)
     }
 
     #[inline(always)]
     fn bytes(&self, name: &str) -> Option<f64> {
         let capture = self.0.get(name)?;
-        capture_bytes(capture.kind, &unicode(capture.text))
+        capture_bytes(capture.kind, capture.text)
     }
 
     fn flag(&self, name: &str) -> bool {

@@ -316,7 +316,7 @@ impl Parts {
         if segment.stamp.is_none() && !self.entry_stamp.is_empty() {
             segment.stamp = Some(&self.entry_stamp);
         }
-        if out.text.ends_with(b"B blob data]") || out.text.ends_with(b" blob data]") {
+        if out.text.last() == Some(&b']') && out.text.ends_with(b" blob data]") {
             let size = out.text.strip_prefix(b"[").is_some_and(|s| s.first().is_some_and(u8::is_ascii_digit));
             self.counts.blob_lines += u64::from(size);
         }

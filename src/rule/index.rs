@@ -14,7 +14,7 @@ pub(super) struct Index {
     loose: Buckets,
     by_second_word: Buckets,
     behind_colon: Buckets,
-    by_first_byte: Vec<Vec<u16>>,
+    by_first_byte: Vec<Vec<Candidate>>,
 }
 
 impl Index {
@@ -25,13 +25,17 @@ impl Index {
     /// A rule that begins with `literal`; false when no line could be found by it.
     pub(super) fn enter_literal(&mut self, literal: &[u8], number: u16) -> bool {
         let Some(four) = four_of(literal) else {
-            return literal.first().is_some_and(|byte| self.enter_bytes(&[*byte], number));
+            let Some(list) = literal.first().and_then(|byte| self.by_first_byte.get_mut(usize::from(*byte))) else {
+                return false;
+            };
+            list.push(Candidate::going_on(number, literal));
+            return true;
         };
         // Of two blanks the second one may be missing in the line.
         let firm = literal.windows(2).position(|pair| pair == b"  ").map_or(literal.len(), |at| at + 1);
         let firm = literal.get(..firm).unwrap_or_default();
         match eight_of(firm) {
-            Some(eight) => self.by_eight.add(eight, Candidate::of(number, firm)),
+            Some(eight) => self.by_eight.add(eight, Candidate::going_on(number, firm.get(8..).unwrap_or_default())),
             None => self.by_four.add(four, Candidate::any(number)),
         }
         self.loose.add(four, Candidate::any(number));
@@ -42,7 +46,7 @@ impl Index {
     pub(super) fn enter_bytes(&mut self, bytes: &[u8], number: u16) -> bool {
         for byte in bytes {
             if let Some(list) = self.by_first_byte.get_mut(usize::from(*byte)) {
-                list.push(number);
+                list.push(Candidate::any(number));
             }
         }
         true
@@ -72,14 +76,21 @@ impl Index {
     #[inline]
     pub(super) fn candidates(&self, line: &[u8], mut ask: impl FnMut(u16) -> Option<()>) -> Option<()> {
         self.by_start(line, &mut ask)
-            .or_else(|| self.by_first_byte.get(usize::from(*line.first()?))?.iter().find_map(|number| ask(*number)))
+            .or_else(|| self.by_first_byte(line, &mut ask))
             .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
             .or_else(|| self.behind_colon.ask(behind_colon(line)?, &mut ask))
     }
 
     #[inline]
+    fn by_first_byte(&self, line: &[u8], ask: &mut impl FnMut(u16) -> Option<()>) -> Option<()> {
+        let list = self.by_first_byte.get(usize::from(*line.first()?)).filter(|list| !list.is_empty())?;
+        let begin = Next::of(line);
+        list.iter().filter(|candidate| begin.may_be(candidate)).find_map(|candidate| ask(candidate.number))
+    }
+
+    #[inline]
     fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16) -> Option<()>) -> Option<()> {
-        let Some((eight, next)) = Head::of(line) else { return self.loose.ask(four_of(line)?, ask) };
+        let Some((eight, next)) = Next::behind_eight(line) else { return self.loose.ask(four_of(line)?, ask) };
         let mut likely = self.by_eight.get(eight).iter().filter(|candidate| next.may_be(candidate)).peekable();
         for short in self.by_four.get(eight & u64::from(u32::MAX)) {
             while let Some(earlier) = likely.next_if(|candidate| candidate.number < short.number) {
@@ -116,7 +127,7 @@ fn behind_colon(line: &[u8]) -> Option<u64> {
     four_of(line.get(colon + 2..)?)
 }
 
-/// A rule that begins with a key, with the eight bytes that follow the key in its literal.
+/// A rule, with the eight bytes of its literal that follow what it was found by.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     next: u64,
@@ -130,47 +141,51 @@ impl Candidate {
         Self { next: 0, mask: 0, number }
     }
 
-    fn of(number: u16, firm: &[u8]) -> Self {
+    fn going_on(number: u16, literal: &[u8]) -> Self {
         let mut next = [0; 8];
         let mut mask = [0; 8];
-        for ((next, mask), byte) in next.iter_mut().zip(&mut mask).zip(firm.iter().skip(8)) {
+        for ((next, mask), byte) in next.iter_mut().zip(&mut mask).zip(literal) {
             (*next, *mask) = (*byte, 0xff);
         }
         Self { next: u64::from_le_bytes(next), mask: u64::from_le_bytes(mask), number }
     }
 }
 
-/// How a line goes on behind its first eight bytes. Dozens of rules share a beginning such as `[ComfyUI`; comparing
-/// eight bytes at once rules out most of them.
+/// The eight bytes of a line that follow what rules were found by. Dozens of rules share a beginning such as
+/// `[ComfyUI`; comparing eight bytes at once rules out most of them.
 #[derive(Debug, Clone, Copy)]
-struct Head {
-    next: u64,
+struct Next {
+    bytes: u64,
     /// All bytes count; none do where a run of blanks may stand for a single one.
     firm: u64,
 }
 
-impl Head {
-    /// The first eight bytes as a key, and what follows; none when the line is too short, or its blanks may not be
-    /// those of the rule.
+impl Next {
     #[inline]
-    fn of(line: &[u8]) -> Option<(u64, Self)> {
-        let eight = eight_of(line)?;
-        if blank_runs(eight) {
-            return None;
-        }
-        let rest = line.get(8..).unwrap_or_default();
-        let next = match eight_of(rest) {
-            Some(next) => next,
+    fn of(rest: &[u8]) -> Self {
+        let bytes = match eight_of(rest) {
+            Some(bytes) => bytes,
             None => rest.iter().rev().fold(0, |bytes, byte| (bytes << 8) | u64::from(*byte)),
         };
+        Self { bytes, firm: if blank_runs(bytes) { 0 } else { u64::MAX } }
+    }
+
+    /// The first eight bytes of a line as a key, and what follows; none when the line is too short, or its blanks may
+    /// not be those of the rule.
+    #[inline]
+    fn behind_eight(line: &[u8]) -> Option<(u64, Self)> {
+        let eight = eight_of(line).filter(|eight| !blank_runs(*eight))?;
+        let mut next = Self::of(line.get(8..).unwrap_or_default());
         // A run may begin with the last of the eight.
-        let odd = blank_runs(next) || (next as u8 == b' ' && (eight >> 56) as u8 == b' ');
-        Some((eight, Self { next, firm: if odd { 0 } else { u64::MAX } }))
+        if next.bytes as u8 == b' ' && (eight >> 56) as u8 == b' ' {
+            next.firm = 0;
+        }
+        Some((eight, next))
     }
 
     #[inline]
     fn may_be(self, candidate: &Candidate) -> bool {
-        (self.next ^ candidate.next) & candidate.mask & self.firm == 0
+        (self.bytes ^ candidate.next) & candidate.mask & self.firm == 0
     }
 }
 
