@@ -10,13 +10,11 @@ use std::thread;
 
 use super::desk::{Desk, Load};
 use super::{EventSink, Recogniser};
-use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source};
+use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source, Text};
 use crate::rule::{Matcher, Spans};
 
 /// Blocks in use: one with each thread, and one between them.
 const LOADS: usize = 3;
-/// Texts looked up before the thread asks again whether the other one is waiting.
-const AT_ONCE: usize = 64;
 
 /// Reads a source to its end. Small inputs are read by one thread, which is done before a second one would have begun.
 ///
@@ -47,13 +45,14 @@ fn with_two_threads<S: EventSink>(
     block_size: usize,
 ) -> Result<Intake, InputError> {
     let matcher = recogniser.packs().matcher();
-    let desk = Desk::new(source, LOADS, block_size);
+    let (decoder, text) = reader.split();
+    let desk = Desk::new(source, decoder, LOADS, block_size);
     let waiting = AtomicUsize::new(0);
-    let reader = thread::scope(|scope| {
+    let text = thread::scope(|scope| {
         let _ends = Ends(&desk);
         let (to_story, loads) = sync_channel::<Load>(LOADS);
         let (desk, waiting) = (&desk, &waiting);
-        let lines = scope.spawn(move || find_lines(reader, matcher, desk, &to_story, waiting));
+        let lines = scope.spawn(move || find_lines(text, matcher, desk, &to_story, waiting));
         loop {
             // With nothing to tell, the other thread is the slower one.
             if waiting.load(Ordering::Relaxed) == 0 && desk.read_one() {
@@ -66,8 +65,11 @@ fn with_two_threads<S: EventSink>(
         }
         lines.join()
     });
-    match reader {
-        Ok(reader) => desk.into_source().conclude(reader, recogniser),
+    match text {
+        Ok(text) => {
+            let (source, decoder) = desk.into_input();
+            source.conclude(Reader::join(decoder, text), recogniser)
+        }
         Err(panic) => std::panic::resume_unwind(panic),
     }
 }
@@ -83,32 +85,22 @@ impl Drop for Ends<'_, '_> {
 
 /// The thread that finds lines.
 fn find_lines(
-    mut reader: Reader,
+    mut lines: Text,
     matcher: &Matcher,
     desk: &Desk<'_>,
     to_story: &SyncSender<Load>,
     waiting: &AtomicUsize,
-) -> Reader {
+) -> Text {
     let mut spans = Spans::new();
     while let Some(mut load) = desk.next() {
-        let (bytes, batch, lookups) = load.parts();
-        batch.begin(bytes);
-        lookups.clear();
-        reader.feed(bytes, batch);
-        while lookups.len() < batch.len() && waiting.load(Ordering::Relaxed) > 0 {
-            for _ in 0..AT_ONCE.min(batch.len() - lookups.len()) {
-                match batch.text(bytes, lookups.len()) {
-                    Some(text) => lookups.look_up(matcher, text, &mut spans),
-                    None => lookups.skip(),
-                }
-            }
-        }
+        load.find_lines(&mut lines);
+        while waiting.load(Ordering::Relaxed) > 0 && load.look_up(matcher, &mut spans) {}
         waiting.fetch_add(1, Ordering::Relaxed);
         if to_story.send(load).is_err() {
             break;
         }
     }
-    reader
+    lines
 }
 
 /// Tells what was found in a block.
@@ -116,7 +108,7 @@ fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
     let matcher = recogniser.packs().matcher();
     let mut spans = Spans::new();
     for number in 0..load.batch.len() {
-        match load.batch.piece(load.bytes(), number) {
+        match load.batch.piece(load.text(), number) {
             Some(Piece::Text(segment)) => {
                 let found = match load.lookups.get(number, matcher, segment.text, &mut spans) {
                     Some(found) => found,

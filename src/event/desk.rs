@@ -3,35 +3,64 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::input::{Batch, Source};
-use crate::rule::Lookups;
+use crate::input::{Batch, Decoded, Decoder, Source, Text};
+use crate::rule::{Lookups, Matcher, Spans};
+
+/// Texts that are looked up in one go.
+const AT_ONCE: usize = 64;
 
 /// A block, and what was found in it.
 #[derive(Default)]
 pub(super) struct Load {
     block: Vec<u8>,
     length: usize,
+    /// The block as text, when it was none by itself.
+    text: Vec<u8>,
+    decoded: Option<Decoded>,
     pub(super) batch: Batch,
     pub(super) lookups: Lookups,
 }
 
 impl Load {
-    /// The bytes that were read.
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.block.get(..self.length).unwrap_or(&self.block)
+    /// The text of the block.
+    pub(super) fn text(&self) -> &[u8] {
+        if self.decoded.is_some_and(|decoded| decoded.in_place) {
+            self.block.get(..self.length).unwrap_or_default()
+        } else {
+            &self.text
+        }
     }
 
-    /// The bytes, and what is to be written about them.
-    pub(super) fn parts(&mut self) -> (&[u8], &mut Batch, &mut Lookups) {
-        let Self { block, length, batch, lookups } = self;
-        (block.get(..*length).unwrap_or(block), batch, lookups)
+    /// Looks for lines in the text.
+    pub(super) fn find_lines(&mut self, lines: &mut Text) {
+        let mut batch = std::mem::take(&mut self.batch);
+        let text = self.text();
+        batch.begin(text);
+        if let Some(decoded) = self.decoded {
+            lines.take(decoded, text, &mut batch);
+        }
+        self.batch = batch;
+        self.lookups.clear();
+    }
+
+    /// Looks a few more rules up; false when all are.
+    pub(super) fn look_up(&mut self, matcher: &Matcher, spans: &mut Spans) -> bool {
+        let mut lookups = std::mem::take(&mut self.lookups);
+        for _ in 0..AT_ONCE.min(self.batch.len() - lookups.len()) {
+            match self.batch.text(self.text(), lookups.len()) {
+                Some(text) => lookups.look_up(matcher, text, spans),
+                None => lookups.skip(),
+            }
+        }
+        self.lookups = lookups;
+        self.lookups.len() < self.batch.len()
     }
 }
 
 /// The input, blocks that are free, and blocks that were read.
 pub(super) struct Desk<'s> {
     /// Whoever holds it reads, and lays the block down before letting go: so blocks keep their order.
-    source: Mutex<Source<'s>>,
+    input: Mutex<(Source<'s>, Decoder)>,
     piles: Mutex<Piles>,
     changed: Condvar,
 }
@@ -44,16 +73,16 @@ struct Piles {
 }
 
 impl<'s> Desk<'s> {
-    pub(super) fn new(source: Source<'s>, loads: usize, block_size: usize) -> Self {
+    pub(super) fn new(source: Source<'s>, decoder: Decoder, loads: usize, block_size: usize) -> Self {
         let new = || Load { block: vec![0; block_size], ..Load::default() };
         let spare = std::iter::repeat_with(new).take(loads).collect();
         let piles = Piles { spare, filled: VecDeque::new(), ended: false };
-        Self { source: Mutex::new(source), piles: Mutex::new(piles), changed: Condvar::new() }
+        Self { input: Mutex::new((source, decoder)), piles: Mutex::new(piles), changed: Condvar::new() }
     }
 
     /// The input, when both threads are done with it.
-    pub(super) fn into_source(self) -> Source<'s> {
-        self.source.into_inner().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn into_input(self) -> (Source<'s>, Decoder) {
+        self.input.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn piles(&self) -> MutexGuard<'_, Piles> {
@@ -66,9 +95,10 @@ impl<'s> Desk<'s> {
         self.changed.notify_one();
     }
 
-    /// Reads a block for the other thread, when one is free; false when nothing was done.
+    /// Reads and decodes a block for the other thread, when one is free; false when nothing was done.
     pub(super) fn read_one(&self) -> bool {
-        let mut source = lock(&self.source);
+        let mut input = lock(&self.input);
+        let (source, decoder) = &mut *input;
         let load = {
             let mut piles = self.piles();
             if piles.ended { None } else { piles.spare.pop() }
@@ -77,6 +107,8 @@ impl<'s> Desk<'s> {
         match source.next(&mut load.block) {
             Some(n) => {
                 load.length = n;
+                let bytes = load.block.get(..n).unwrap_or(&load.block);
+                load.decoded = Some(decoder.decode_into(bytes, &mut load.text));
                 self.piles().filled.push_back(load);
             }
             None => self.piles().ended = true,
@@ -123,20 +155,20 @@ mod tests {
     use super::*;
 
     fn desk(text: &'static [u8]) -> Desk<'static> {
-        Desk::new(Source::from_reader("x", text).unwrap(), 2, 4)
+        Desk::new(Source::from_reader("x", text).unwrap(), Decoder::default(), 2, 4)
     }
 
     #[test]
     fn blocks_come_in_the_order_of_the_input_whoever_reads_them() {
-        let desk = desk(b"abcdefghij");
+        let desk = desk(b"ab\ndefghij");
         assert!(desk.read_one());
         let first = desk.next().unwrap();
         let second = desk.next().unwrap();
-        assert_eq!((first.bytes(), second.bytes()), (&b"abcd"[..], &b"efgh"[..]));
+        assert_eq!((first.text(), second.text()), (&b"ab\nd"[..], &b"efgh"[..]));
         assert!(!desk.read_one(), "no block is free");
         desk.give_back(first);
         assert!(desk.read_one());
-        assert_eq!(desk.next().unwrap().bytes(), b"ij");
+        assert_eq!(desk.next().unwrap().text(), b"ij");
         desk.give_back(second);
         assert!(desk.next().is_none());
         assert!(desk.next().is_none() && !desk.read_one());
@@ -144,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_closed_desk_hands_out_nothing() {
-        let desk = desk(b"abcdefghij");
+        let desk = desk(b"ab\ndefghij");
         assert!(desk.read_one());
         desk.close();
         assert!(desk.next().is_none() && !desk.read_one());

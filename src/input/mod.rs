@@ -137,21 +137,15 @@ impl Source<'_> {
 }
 
 /// Takes bytes as they come.
+#[derive(Default)]
 pub struct Reader {
-    bytes: u64,
-    unwide: decode::Unwide,
+    decoder: Decoder,
     text: Text,
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("bytes", &self.bytes).finish_non_exhaustive()
-    }
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self::new()
+        f.debug_struct("Reader").field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
 
@@ -159,13 +153,13 @@ impl Reader {
     /// Starts a new input.
     #[must_use]
     pub fn new() -> Self {
-        Self { bytes: 0, unwide: decode::Unwide::new(), text: Text::new() }
+        Self::default()
     }
 
     /// Bytes taken so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.decoder.bytes
     }
 
     /// Takes the next bytes, and tells the sink about all parts that end in them.
@@ -173,26 +167,69 @@ impl Reader {
         if bytes.is_empty() {
             return;
         }
-        self.bytes += bytes.len() as u64;
         let text = &mut self.text;
-        self.unwide.feed(bytes, false, |kind, block| text.feed(kind, block, sink));
+        self.decoder.decode(bytes, |kind, block| text.feed(kind, block, sink));
     }
 
     /// Ends the input: what is still open is told to the sink.
-    pub fn finish<S: Sink + ?Sized>(mut self, sink: &mut S) -> Intake {
-        let text = &mut self.text;
-        self.unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
-        let mut intake = self.text.finish(sink);
-        intake.bytes = self.bytes;
+    pub fn finish<S: Sink + ?Sized>(self, sink: &mut S) -> Intake {
+        let Self { mut decoder, mut text } = self;
+        decoder.unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
+        let mut intake = text.finish(sink);
+        intake.bytes = decoder.bytes;
         if !matches!(intake.encoding, "gbk" | "gb18030" | "shift_jis" | "big5" | "euc-kr" | "euc-jp") {
-            intake.encoding = self.unwide.kind().name;
+            intake.encoding = decoder.unwide.kind().name;
         }
         intake
     }
+
+    /// Its two halves, for two threads.
+    pub(crate) fn split(self) -> (Decoder, Text) {
+        (self.decoder, self.text)
+    }
+
+    /// The reader of two halves.
+    pub(crate) fn join(decoder: Decoder, text: Text) -> Self {
+        Self { decoder, text }
+    }
 }
 
-/// Decoded text on its way to lines, or kept until it is known to be JSON.
-struct Text {
+/// The half of a reader that knows the input's encoding.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    bytes: u64,
+    unwide: decode::Unwide,
+}
+
+impl Decoder {
+    fn decode(&mut self, bytes: &[u8], to: impl FnMut(decode::Kind, &[u8])) {
+        self.bytes += bytes.len() as u64;
+        self.unwide.feed(bytes, false, to);
+    }
+
+    /// The kind of the input when `bytes` are text as they stand; else the text they give is put into `text`.
+    pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Decoded {
+        if self.unwide.passes() {
+            self.bytes += bytes.len() as u64;
+            return Decoded { kind: self.unwide.kind(), in_place: true };
+        }
+        text.clear();
+        self.decode(bytes, |_, block| text.extend_from_slice(block));
+        Decoded { kind: self.unwide.kind(), in_place: false }
+    }
+}
+
+/// How a block was decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct Decoded {
+    kind: decode::Kind,
+    /// It was text before.
+    pub(crate) in_place: bool,
+}
+
+/// The half of a reader that takes decoded text: on its way to lines, or kept until it is known to be JSON.
+#[derive(Default)]
+pub(crate) struct Text {
     begun: bool,
     kind: Option<decode::Kind>,
     look: Look,
@@ -201,13 +238,10 @@ struct Text {
 }
 
 impl Text {
-    fn new() -> Self {
-        Self {
-            begun: false,
-            kind: None,
-            look: Look::default(),
-            gate: envelope::Gate::new(),
-            lines: split::Lines::new(),
+    /// Takes the next decoded block.
+    pub(crate) fn take<S: Sink + ?Sized>(&mut self, decoded: Decoded, block: &[u8], sink: &mut S) {
+        if !block.is_empty() {
+            self.feed(decoded.kind, block, sink);
         }
     }
 

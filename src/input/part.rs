@@ -200,6 +200,15 @@ impl Parts {
     /// A text that may hold anything. The buffers are lent out while the text stands in them.
     #[inline(never)]
     fn odd_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
+        if !self.buffered
+            && let Some((tag, text)) = ansi::coloured_tag(text)
+            // Endless bars and stamps at the end need a closer look.
+            && !matches!(text.last(), Some(b']' | b'-'))
+            && let Some(out) = prefix::behind_tag(tag, trim_end(text))
+        {
+            let glued = self.barred;
+            return self.deliver(&out, place, glued, cut, sink);
+        }
         let mut decoded = std::mem::take(&mut self.decoded);
         let mut stripped = std::mem::take(&mut self.stripped);
         let mut joined = std::mem::take(&mut self.joined);

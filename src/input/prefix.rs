@@ -74,6 +74,15 @@ pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
     out
 }
 
+/// Takes off the prefixes behind a level tag of this name; none when it names no level.
+pub(crate) fn behind_tag<'a>(name: &[u8], text: &'a [u8]) -> Option<Stripped<'a>> {
+    let level = level(name)?;
+    let mut out = strip(one_blank(text));
+    out.level = out.level.or(Some(level));
+    out.tagged = true;
+    Some(out)
+}
+
 /// Works where the result stays: copying what was just written in pieces made the processor wait, for a seventh of
 /// the time on some logs.
 fn rounds(out: &mut Stripped<'_>) {

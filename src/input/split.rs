@@ -55,6 +55,8 @@ struct Series {
     percent: Option<[u8; 3]>,
     /// The frame before, when it is not the first.
     last: Option<Range<usize>>,
+    /// Frames that were redrawn and whose bytes are still to be counted.
+    skipped: Range<usize>,
 }
 
 impl Series {
@@ -81,8 +83,8 @@ fn is_frame(part: &[u8]) -> bool {
     matches!(part, [_, _, _, b'%', b'|', ..]) && part.len() <= LONGEST && bar::fills(part)
 }
 
-impl Lines {
-    pub(crate) fn new() -> Self {
+impl Default for Lines {
+    fn default() -> Self {
         Self {
             parts: Parts::new(),
             scan: Scan::new(),
@@ -101,7 +103,9 @@ impl Lines {
             cr_parts: 0,
         }
     }
+}
 
+impl Lines {
     /// Tells what the user's file is, before the first block.
     pub(crate) fn begin(&mut self, mark: u64, wide: bool) {
         self.position = mark;
@@ -269,12 +273,13 @@ impl Lines {
         }
         if series.goes_on(text) {
             if let Some(redrawn) = series.last.take() {
-                self.skip_frame(block.get(redrawn).unwrap_or_default());
+                self.skip_frame(redrawn, series);
             }
             if !ends {
                 series.last = Some(part);
                 return true;
             }
+            self.count_skipped(block, series);
         } else {
             self.last_frame(block, series, sink);
             series.percent = percent(text);
@@ -287,16 +292,31 @@ impl Lines {
 
     /// A frame that the next one redraws is only counted.
     #[inline]
-    fn skip_frame(&mut self, frame: &[u8]) {
+    fn skip_frame(&mut self, frame: Range<usize>, series: &mut Series) {
         self.parts.skip_frame();
         self.cr_parts += 1;
         self.open = true;
-        self.position += if self.wide { 2 * (units(frame) + 1) } else { frame.len() as u64 + 1 };
+        if series.skipped.is_empty() {
+            series.skipped.start = frame.start;
+        }
+        series.skipped.end = frame.end + 1;
+    }
+
+    /// Counts the bytes of skipped frames in one go, which is dear when they are not those of the file.
+    #[inline]
+    fn count_skipped(&mut self, block: &[u8], series: &mut Series) {
+        let skipped = std::mem::take(&mut series.skipped);
+        self.position += match block.get(skipped) {
+            Some(bytes) if self.wide => 2 * units(bytes),
+            Some(bytes) => bytes.len() as u64,
+            None => 0,
+        };
     }
 
     /// Hands on the frame that nothing redrew.
     #[inline]
     fn last_frame<S: Sink + ?Sized>(&mut self, block: &[u8], series: &mut Series, sink: &mut S) {
+        self.count_skipped(block, series);
         if let Some(frame) = series.last.take() {
             self.hand_on(block.get(frame).unwrap_or_default(), true, End::Cr, 1, false, sink);
         }
