@@ -352,6 +352,56 @@ fn suggestions_are_of_fixed_size_first_and_the_moving_one_is_labelled() {
     );
 }
 
+/// A container sees its limit at the root of the mount; a service has it in a folder of its own.
+#[test]
+fn the_launcher_looks_where_the_limit_is() {
+    let launcher = |files: &[(&str, &str)]| {
+        let suggestion = report(&look(files), Version::parse("0.28.0"), true).suggestion.unwrap();
+        suggestion.launcher.map(|code| code.lines().find(|line| line.starts_with("V2, V1")).unwrap().to_owned())
+    };
+    let usual = "V2, V1 = \"/sys/fs/cgroup/\", \"/sys/fs/cgroup/memory/\"";
+    assert_eq!(
+        launcher(&[(CGROUP, "0::/\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/memory.max", &gib(16))]).as_deref(),
+        Some(usual)
+    );
+    assert_eq!(
+        launcher(&[
+            (CGROUP, "0::/system.slice/comfy\\x2dui.service\n"),
+            (MOUNTS, V2_MOUNT),
+            ("/sys/fs/cgroup/cgroup.controllers", "memory\n"),
+            ("/sys/fs/cgroup/system.slice/comfy\\x2dui.service/memory.max", &gib(16)),
+        ])
+        .as_deref(),
+        Some("V2, V1 = \"/sys/fs/cgroup/system.slice/comfy\\\\x2dui.service/\", \"/sys/fs/cgroup/memory/\"")
+    );
+    assert_eq!(
+        launcher(&[
+            (CGROUP, "4:memory:/a\n"),
+            (MOUNTS, V1_MOUNT),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", HUGE_V1),
+            ("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", &gib(16)),
+        ])
+        .as_deref(),
+        Some("V2, V1 = \"/sys/fs/cgroup/\", \"/sys/fs/cgroup/memory/a/\"")
+    );
+    let throttled = [
+        (CGROUP, "0::/a\n"),
+        (MOUNTS, V2_MOUNT),
+        ("/sys/fs/cgroup/a/memory.max", "max\n"),
+        ("/sys/fs/cgroup/a/memory.high", &gib(16)),
+    ];
+    assert_eq!(launcher(&throttled), None, "it does not know of memory.high");
+}
+
+#[test]
+fn a_limit_that_leaves_no_headroom_is_not_said_to_leave_some() {
+    let files = [(CGROUP, "0::/\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/memory.max", &*gib(2))];
+    let report = report(&look(&files), Version::parse("0.28.0"), true);
+    assert_eq!(report.derived[1].cache_gives_way_bytes, Some(0.0));
+    let text = report.suggestion.unwrap().text;
+    assert!(text.contains("about 1.80 GiB") && text.contains("gives way at once"), "{text}");
+}
+
 #[test]
 fn where_nothing_is_wrong_nothing_is_suggested() {
     let suggestion = report(&look(&[]), Version::parse("0.28.0"), true).suggestion.unwrap();

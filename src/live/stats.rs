@@ -82,7 +82,7 @@ impl StatsUrl {
         let until = Instant::now() + PATIENCE;
         let left = || until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
         let mut stream = self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, left()?).ok())?;
-        stream.set_write_timeout(left()).ok()?;
+        stream.set_write_timeout(Some(left()?)).ok()?;
         // In one piece: a server may answer and hang up after the first.
         let question = format!("GET /system_stats HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host);
         stream.write_all(question.as_bytes()).ok()?;
