@@ -252,7 +252,9 @@ mod unix {
 
     /// Both ends of a pseudo-terminal that passes bytes as they are.
     fn pseudo_terminal(like: &File) -> io::Result<(OwnedFd, OwnedFd)> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        // Not every system can open it this way at once. Nothing is started beside us yet that could inherit it.
+        rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());
