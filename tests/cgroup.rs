@@ -151,6 +151,19 @@ fn a_kill_behind_a_shell_is_confirmed_too() {
     );
 }
 
+/// A start script that goes on without it.
+#[test]
+fn a_kill_that_a_script_hides_is_told_all_the_same() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let Some(done) = run("hidden", folder, &format!("printf '{START}'; {NEVER_ENOUGH}; exit 0")) else { return };
+    assert_eq!(done.status.code(), Some(0));
+    let log = fs::read_to_string(folder.join("x.log")).unwrap();
+    assert!(log.contains("\ncomfy-triage run: oom_kill counter of the cgroup rose by 1, the program"), "{log}");
+    assert!(log.ends_with("comfy-triage run: ended with exit code 0\n"), "{log}");
+    assert!(report(folder)["findings"].as_array().is_some_and(|list| !list.is_empty()));
+}
+
 /// The same signal from somebody else, under the same limit.
 #[test]
 fn a_kill_by_somebody_else_is_not_put_on_the_limit() {

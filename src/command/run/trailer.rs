@@ -56,6 +56,10 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
             }
             None => "comfy-triage run: no oom_kill counter to be read".to_owned(),
         });
+    } else if let Some(count) = rise(before.cgroup.oom_kills(), after.cgroup.oom_kills()) {
+        lines.push(format!(
+            "comfy-triage run: oom_kill counter of the cgroup rose by {count}, the program itself was not killed"
+        ));
     }
     lines.push(match (ending.signal, ending.number()) {
         (Some(signal), _) if ASKED.contains(&signal) => format!("comfy-triage run: stopped by signal {signal}"),
@@ -65,9 +69,12 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
     lines
 }
 
+fn rise(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    Some(after?.saturating_sub(before?)).filter(|rise| *rise > 0)
+}
+
 /// How many kills there were, and whether a limit or the machine's RAM was the reason.
 fn kill(before: &Counters, after: &Counters) -> Option<(u64, &'static str)> {
-    let rise = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?)).filter(|rise| *rise > 0);
     let machine = rise(before.machine, after.machine);
     let Some(own) = rise(before.cgroup.oom_kills(), after.cgroup.oom_kills()) else {
         // A cgroup that counts would have counted it.
@@ -149,6 +156,14 @@ mod tests {
             said(Ending { code: Some(137), signal: None }, &same, &same).len(),
             2,
             "a shell tells of its child's kill"
+        );
+        let helper = said(Ending { code: Some(1), signal: None }, &same, &counters(Some(3), Some(2), Some(9)));
+        assert_eq!(
+            helper,
+            [
+                "comfy-triage run: oom_kill counter of the cgroup rose by 2, the program itself was not killed",
+                "comfy-triage run: ended with exit code 1"
+            ]
         );
     }
 }
