@@ -56,7 +56,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("head.json"), serde_json::to_string(&head)?)?;
     fs::write(out.join("core.json"), serde_json::to_string(&core)?)?;
-    fs::write(out.join("prose.json"), serde_json::to_string(&prose)?)?;
+    // A file for each table: a report needs the prose of a few, and looking for them in all of it took as long as all rules.
+    let mut tables = String::from("[\n");
+    for (table, items) in &prose {
+        fs::write(out.join(format!("prose-{table}.json")), serde_json::to_string(items)?)?;
+        tables.push_str(&format!("({table:?}, include_str!(concat!(env!(\"OUT_DIR\"), \"/prose-{table}.json\"))),\n"));
+    }
+    fs::write(out.join("prose.rs"), tables + "]\n")?;
     for language in ["en", "zh"] {
         let sentences = languages.remove(language).unwrap_or_default();
         fs::write(out.join(format!("{language}.json")), serde_json::to_string(&sentences)?)?;

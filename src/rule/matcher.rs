@@ -250,13 +250,12 @@ impl Matcher {
     pub fn new(rules: Vec<Rule>) -> (Self, Vec<(String, RuleError)>) {
         let mut matcher = Self { rules: Vec::new(), index: Index::new() };
         let mut refused = Vec::new();
-        let mut order: Vec<usize> = (0..rules.len()).collect();
-        order.sort_by(|a, b| {
-            let (a, b) = (&rules[*a], &rules[*b]);
-            b.weight().cmp(&a.weight()).then_with(|| a.id.cmp(&b.id))
-        });
+        // Weighed once each: comparing is what sorting does most.
+        let mut order: Vec<(usize, usize)> = rules.iter().map(Rule::weight).zip(0..).collect();
+        let id = |index: usize| rules.get(index).map(|rule| &rule.id);
+        order.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| id(*one).cmp(&id(*other))));
         let mut slots: Vec<Option<Rule>> = rules.into_iter().map(Some).collect();
-        for index in order {
+        for (_, index) in order {
             let Some(mut rule) = slots.get_mut(index).and_then(Option::take) else { continue };
             // The largest number means "no rule" where look-ups are kept.
             let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX) else {

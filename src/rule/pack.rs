@@ -25,7 +25,8 @@ use super::template::Template;
 pub const FORMAT: u32 = 1;
 const HEAD: &str = include_str!(concat!(env!("OUT_DIR"), "/head.json"));
 const CORE: &str = include_str!(concat!(env!("OUT_DIR"), "/core.json"));
-const PROSE: &str = include_str!(concat!(env!("OUT_DIR"), "/prose.json"));
+/// Tables with their built-in prose.
+const PROSE: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 const EN: &str = include_str!(concat!(env!("OUT_DIR"), "/en.json"));
 const ZH: &str = include_str!(concat!(env!("OUT_DIR"), "/zh.json"));
 
@@ -51,22 +52,36 @@ pub struct OomPhrase {
 /// Prose of one item, read on demand.
 pub type ProseTable = serde_json::Map<String, serde_json::Value>;
 
-/// The built-in prose of one table. A report needs that of a few; reading all of it cost as much as all rules.
+/// The built-in prose of one table, read item by item: a report needs that of a few.
 #[derive(Debug)]
 struct LazyTable {
+    text: &'static str,
+    items: OnceLock<BTreeMap<String, LazyItem>>,
+}
+
+#[derive(Debug)]
+struct LazyItem {
     text: &'static RawValue,
-    items: OnceLock<ProseTable>,
+    fields: OnceLock<ProseTable>,
 }
 
 impl LazyTable {
-    fn items(&self) -> &ProseTable {
-        self.items.get_or_init(|| serde_json::from_str(self.text.get()).unwrap_or_default())
+    fn named(name: &str) -> Option<Self> {
+        let (_, text) = PROSE.iter().find(|(table, _)| *table == name)?;
+        Some(Self { text, items: OnceLock::new() })
     }
-}
 
-fn prose_tables() -> BTreeMap<&'static str, LazyTable> {
-    let texts: BTreeMap<&str, &RawValue> = serde_json::from_str(PROSE).unwrap_or_default();
-    texts.into_iter().map(|(table, text)| (table, LazyTable { text, items: OnceLock::new() })).collect()
+    fn items(&self) -> &BTreeMap<String, LazyItem> {
+        self.items.get_or_init(|| {
+            let texts: BTreeMap<String, &'static RawValue> = serde_json::from_str(self.text).unwrap_or_default();
+            texts.into_iter().map(|(id, text)| (id, LazyItem { text, fields: OnceLock::new() })).collect()
+        })
+    }
+
+    fn item(&self, id: &str) -> Option<&ProseTable> {
+        let item = self.items().get(id)?;
+        Some(item.fields.get_or_init(|| serde_json::from_str(item.text.get()).unwrap_or_default()))
+    }
 }
 
 /// All packs, ready for use.
@@ -94,7 +109,7 @@ pub struct Packs {
     sentences: BTreeMap<String, Prose>,
     /// Prose of items from user packs, by table and id.
     user_prose: BTreeMap<(String, String), ProseTable>,
-    prose: OnceLock<BTreeMap<&'static str, LazyTable>>,
+    prose: BTreeMap<&'static str, LazyTable>,
     english: OnceLock<BTreeMap<String, String>>,
     chinese: OnceLock<BTreeMap<String, String>>,
 }
@@ -132,10 +147,9 @@ impl Packs {
     /// message rules (`match`, `silent`, `source`, `means`) is filled in; faults are passed over.
     pub fn definitions(folders: &[PathBuf]) -> PackFile {
         let mut layers = Layers::built_in();
-        let prose: BTreeMap<String, ProseTable> = serde_json::from_str(PROSE).unwrap_or_default();
-        if let Some(told) = prose.get("message") {
+        if let Some(told) = LazyTable::named("message") {
             for def in &mut layers.file.message {
-                def.fill(told.get(&def.id).and_then(serde_json::Value::as_object));
+                def.fill(told.item(&def.id));
             }
         }
         for pack in folders.iter().filter_map(|folder| read_folder(folder).ok()) {
@@ -198,7 +212,7 @@ impl Packs {
         if let Some(found) = self.user_prose.get(&(table.to_owned(), id.to_owned())) {
             return Some(found);
         }
-        self.prose.get_or_init(prose_tables).get(table)?.items().get(id)?.as_object()
+        self.prose.get(table)?.item(id)
     }
 
     /// One prose field in one language.
@@ -308,7 +322,7 @@ impl Layers {
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,
-            prose: OnceLock::new(),
+            prose: PROSE.iter().filter_map(|(table, _)| Some((*table, LazyTable::named(table)?))).collect(),
             english: OnceLock::new(),
             chinese: OnceLock::new(),
         }

@@ -48,8 +48,13 @@ impl SignalTexts {
 
     fn automaton(&mut self) -> Option<&AhoCorasick> {
         if self.automaton.is_none() {
-            self.automaton =
-                AhoCorasick::builder().kind(Some(AhoCorasickKind::NoncontiguousNFA)).build(&self.texts).ok();
+            // What is quick to build: few lines are searched.
+            self.automaton = AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+                .prefilter(false)
+                .dense_depth(1)
+                .build(&self.texts)
+                .ok();
         }
         self.automaton.as_ref()
     }
