@@ -4,7 +4,7 @@
 use super::finding::{Avoid, Finding, Status, Step};
 use super::view::{Os, View};
 use super::words::Words;
-use crate::rule::{RemedyDef, Since, Version};
+use crate::rule::{FlagRole, RemedyDef, Since, Version};
 
 /// Parts a finding's remedies act on.
 pub fn parts(finding: &Finding) -> Vec<&str> {
@@ -78,7 +78,7 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
         "no-dynamic-vram",
         !dynamic && view.span.older_than(Version::new(0, 16, 0))
             || view.dynamic_vram == Some(false)
-            || view.uses("--disable-dynamic-vram"),
+            || view.asks(FlagRole::DynamicVramOff).is_some(),
     );
     let sees = session.fact("cgroup_limit_mib").is_some() || view.span.at_least(Version::new(0, 35, 0));
     add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
@@ -215,7 +215,7 @@ fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -
 /// The flag exists in every version this log can be from, does something there, and is not in use already.
 pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     let name = flag.split(' ').next().unwrap_or(flag);
-    let Some(def) = words.packs.flags.iter().find(|def| def.name == name) else { return false };
+    let Some(def) = words.packs.flag(name) else { return false };
     let used = view.uses(name);
     let idle = def.no_effect_with.iter().any(|cause| {
         if cause.starts_with("--") {

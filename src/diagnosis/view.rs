@@ -1,11 +1,11 @@
 //! A session seen as a whole: which version, system, card and flags it ran with, and what is only assumed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::VersionReport;
 use super::words::Words;
-use crate::rule::{Constant, FlagDef, Since, Version, VersionSpan};
-use crate::timeline::{Ending, Evidence, Session, Timeline};
+use crate::rule::{Constant, FlagDef, FlagRole, Packs, Since, Version, VersionSpan};
+use crate::timeline::{Ending, Evidence, Flag, Session, Timeline};
 
 /// Operating system of the machine that wrote the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct View<'t> {
     pub os: Os,
     pub gpu: Gpu,
     pub flags: BTreeSet<String>,
+    /// The flags in use by what they are good for.
+    pub asked: BTreeMap<FlagRole, &'t Flag>,
     /// Dynamic VRAM: told by the log, or by the version's default (`false` in the second place then).
     pub dynamic_vram: Option<bool>,
     /// Limit of memory in MiB that is known from outside or from the log.
@@ -75,6 +77,7 @@ impl<'t> View<'t> {
             os: os_of(session),
             gpu: gpu_of(session),
             flags,
+            asked: asked(session, words.packs),
             dynamic_vram: session.flag_fact("dynamic_vram"),
             limit_mib: None,
         };
@@ -121,6 +124,11 @@ impl<'t> View<'t> {
         }
     }
 
+    /// The flag for `role` stands on the command line that the log shows.
+    pub fn asks(&self, role: FlagRole) -> Option<&'t Flag> {
+        self.asked.get(&role).copied()
+    }
+
     /// Every version that this log can be from has the flag.
     pub fn has_flag(&self, flag: &FlagDef) -> bool {
         let since_ok = match flag.since {
@@ -155,10 +163,10 @@ impl<'t> View<'t> {
         })
     }
 
-    /// Custom nodes were off: `--disable-all-custom-nodes` without a whitelist.
+    /// Custom nodes were off, and none was kept.
     pub fn nodes_off(&self) -> bool {
         self.session.nodes_disabled.is_some() && self.session.nodes_skipped.is_empty()
-            || self.uses("--disable-all-custom-nodes") && !self.uses("--whitelist-custom-nodes")
+            || self.asks(FlagRole::NodesOff).is_some() && self.asks(FlagRole::NodesKept).is_none()
     }
 
     /// Folders that are not ComfyUI's own.
@@ -182,6 +190,12 @@ impl<'t> View<'t> {
         let staged: f64 = self.session.dynamic.values().map(|dynamic| dynamic.staged_mib).sum();
         loads + staged
     }
+}
+
+fn asked<'t>(session: &'t Session, packs: &Packs) -> BTreeMap<FlagRole, &'t Flag> {
+    let roles = |flag: &Flag| packs.flag(&flag.name).map(|def| def.roles.clone()).unwrap_or_default();
+    // The first of two flags for the same thing counts, as with a flag that is given twice.
+    session.flags.iter().rev().flat_map(|flag| roles(flag).into_iter().map(move |role| (role, flag))).collect()
 }
 
 /// Node folders that ship with ComfyUI.

@@ -4,6 +4,7 @@ use super::LogRole;
 use crate::answer::comparison::{Run, SeenIn};
 use crate::answer::report::{EvidenceReport, Finding, Status};
 use crate::diagnosis::{View, Words, evidence};
+use crate::rule::FlagRole;
 use crate::timeline::{Evidence, Session};
 
 /// A log with the session that matters.
@@ -79,7 +80,7 @@ impl<'r> Case<'r> {
         session
             .nodes_disabled
             .as_ref()
-            .or_else(|| session.flag("--disable-all-custom-nodes").map(|flag| &flag.at))
+            .or_else(|| self.view.asks(FlagRole::NodesOff).map(|flag| &flag.at))
             .or_else(|| session.nodes.first().map(|node| &node.at))
     }
 

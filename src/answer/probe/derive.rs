@@ -90,6 +90,7 @@ pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived
         os,
         gpu: maker.unwrap_or(Gpu::Nvidia),
         flags: std::collections::BTreeSet::new(),
+        asked: std::collections::BTreeMap::new(),
         dynamic_vram: None,
         limit_mib: None,
     };

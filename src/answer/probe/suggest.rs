@@ -7,7 +7,7 @@ use super::derive::{self, Derived};
 use super::{ProbeQuestion, Sight};
 use crate::diagnosis::Words;
 use crate::probe::Probe;
-use crate::rule::{Since, Version};
+use crate::rule::{FlagDef, FlagRole, Version};
 use crate::samples::Samples;
 use crate::text;
 
@@ -75,24 +75,24 @@ pub(super) fn suggest(
     let number = question.version.or_else(|| Version::parse(&version));
     let ceiling = ceiling_bytes(probe, limit as f64, words, fixed);
     let mut settings = Vec::new();
-    let known = |flag: &str| number.is_some_and(|number| has_flag(words, flag, number));
-    let mut fixed_size: Vec<&str> = Vec::new();
-    if known("--disable-pinned-memory") {
-        fixed_size.push("--disable-pinned-memory");
-    }
-    for (flag, with) in [("--cache-lru", "--cache-lru 10"), ("--cache-none", "--cache-none")] {
-        if known(flag) {
-            let flags: Vec<&str> = fixed_size.iter().copied().chain([with]).collect();
-            let why = words.say(if flag == "--cache-lru" { "suggest-why-lru" } else { "suggest-why-none" }, &[]);
-            settings.push(Setting { flags: flags.join(" "), why, moves_with_neighbours: false });
+    let known = |role: FlagRole| number.and_then(|number| words.packs.flag_in(role, number));
+    let unpinned = known(FlagRole::PinningOff);
+    for (role, why) in [(FlagRole::CacheCount, "suggest-why-lru"), (FlagRole::CacheOff, "suggest-why-none")] {
+        if let Some(flag) = known(role) {
+            let flags: Vec<String> = unpinned.into_iter().chain([flag]).map(FlagDef::as_suggested).collect();
+            settings.push(Setting {
+                flags: flags.join(" "),
+                why: words.say(why, &[]),
+                moves_with_neighbours: false,
+            });
         }
     }
     let usable = text::bytes(limit as f64);
-    if known("--cache-ram") {
+    if let Some(flag) = known(FlagRole::CacheHeadroom) {
         let gib = ((total as f64 - ceiling) / GIB).ceil();
         let values = [("total", &*text::bytes(total as f64)), ("ceiling", &*text::bytes(ceiling)), ("limit", &*usable)];
         settings.push(Setting {
-            flags: format!("--cache-ram {gib:.0}"),
+            flags: format!("{} {gib:.0}", flag.name),
             why: words.say("suggest-why-ram", &values),
             moves_with_neighbours: true,
         });
@@ -111,17 +111,6 @@ fn ceiling_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -
         .cache_gives_way_bytes
         .filter(|bytes| *bytes > 0.0 && *bytes < limit)
         .unwrap_or(limit * 0.9)
-}
-
-fn has_flag(words: &Words<'_>, name: &str, version: Version) -> bool {
-    words.packs.flags.iter().filter(|flag| flag.name == name).any(|flag| {
-        let since = match flag.since {
-            Since::At(since) => since <= version,
-            Since::BeforeNumbers => true,
-            Since::Unknown => false,
-        };
-        since && flag.until.is_none_or(|until| version <= until)
-    })
 }
 
 /// The program in the essay on the verdict.

@@ -53,6 +53,7 @@ pub fn check(folder: &Path, options: &Options<'_>) -> Checked {
     range::check(&lint, &mut findings);
     examples::check(&lint, &mut findings);
     reference::check(&lint, &mut findings);
+    reference::roles(&lint, &mut findings);
     needle::check(&lint, options.samples, &mut findings);
     if let Some(older) = options.against {
         reference::ids_kept(&lint, older, &mut findings);

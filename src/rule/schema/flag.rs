@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::prose::{Constant, Prose};
+use crate::rule::role::FlagRole;
 use crate::rule::version::{Since, Version};
 
 /// A command-line flag of ComfyUI. `[[flag]]`
@@ -39,6 +40,12 @@ pub struct FlagDef {
     pub default: Prose,
     #[serde(default)]
     pub note: Prose,
+    /// What the program uses it for.
+    #[serde(default)]
+    pub roles: Vec<FlagRole>,
+    /// The value that serves most where advice names the flag.
+    #[serde(default)]
+    pub usual: String,
     /// Asks for models to stay: `vram` or `ram`.
     #[serde(default)]
     pub residency: Option<String>,
