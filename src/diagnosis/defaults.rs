@@ -139,6 +139,16 @@ pub fn implied_swap(row: &DefaultDef, ram_mib: f64, budget_mib: f64) -> Option<f
     (swap >= -1.0 && budget_mib < least - 1.0 && budget_mib > floor + 1.0).then_some(swap.max(0.0))
 }
 
+/// First version in which `what` holds somewhere. `None` when no pack tells.
+pub fn first_true(packs: &Packs, what: &str) -> Option<Version> {
+    let rows = packs.defaults.iter().filter(|row| row.what == what && truth(row) == Some(true));
+    rows.filter_map(|row| match row.since {
+        Since::At(version) => Some(version),
+        Since::BeforeNumbers | Since::Unknown => None,
+    })
+    .min()
+}
+
 /// A row's plain text value.
 pub fn text_value(row: &DefaultDef) -> Option<&str> {
     match row.value.as_ref()? {

@@ -6,7 +6,7 @@ use super::draft::{Draft, counted, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::rule::{FlagRole, Packs, Term};
+use crate::rule::{Constant, FlagRole, Packs, Term};
 use crate::samples::{Samples, Shape};
 use crate::text;
 
@@ -291,11 +291,16 @@ fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             lines.push(evidence(&flag.at, Some(words.say("remark-residency-flag", &[("flag", &flag.name)]))));
         }
     }
-    let state = session.fact("vram_state").filter(|fact| fact.value.as_text() == Some("HIGH_VRAM"));
+    // The state that such a flag sets tells of it where the command line is not shown.
+    let asked_for = |state: &str| {
+        let flags = words.packs.flags.iter().filter(|def| def.residency.is_some());
+        flags.filter_map(|def| def.facts.get("vram_state")).any(|set| *set == Constant::Text(state.to_owned()))
+    };
+    let state = session.fact("vram_state").filter(|fact| fact.value.as_text().is_some_and(asked_for));
     if let Some(fact) = state {
         lines.push(evidence(&fact.at, Some(words.say("remark-high-vram", &[]))));
         if names.is_empty() {
-            names.push("HIGH_VRAM".to_owned());
+            names.extend(fact.value.as_text().map(str::to_owned));
         }
     }
     if names.is_empty() {

@@ -3,7 +3,7 @@
 use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
 use super::host::is_absurd;
-use super::view::{View, is_comfyui_own, same_dir};
+use super::view::{View, same_dir};
 use super::words::Words;
 use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
@@ -25,11 +25,13 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut core_told = false;
     for exception in raised.iter().rev() {
         match exception.dirs.last() {
-            Some(dir) if !is_comfyui_own(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
+            Some(dir)
+                if !words.packs.is_own_folder(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED =>
+            {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir) if !is_comfyui_own(dir) => {}
+            Some(dir) if !words.packs.is_own_folder(dir) => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {

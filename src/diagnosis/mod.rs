@@ -35,7 +35,7 @@ pub use finding::{
 };
 pub use launcher::Launch;
 pub use oom::{Part, split};
-pub use view::{Gpu, LimitSource, Os, View, is_comfyui_own, same_dir};
+pub use view::{Gpu, LimitSource, Os, View, same_dir};
 pub use words::Words;
 
 /// Side evidence and the user's question.

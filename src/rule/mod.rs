@@ -9,6 +9,7 @@ mod matcher;
 mod pack;
 mod role;
 mod schema;
+mod sign;
 mod template;
 mod version;
 

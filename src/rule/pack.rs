@@ -17,7 +17,7 @@ use super::folder::{PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef,
-    Prose, ReleaseDef, RemedyDef, VerdictDef,
+    Prose, ReleaseDef, RemedyDef, SignDef, VerdictDef,
 };
 use super::template::Template;
 
@@ -89,6 +89,8 @@ pub struct Packs {
     /// In the order in which they are tried.
     pub launchers: Vec<LauncherDef>,
     pub forms: Vec<FormDef>,
+    /// In the order in which they are tried.
+    pub signs: Vec<SignDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -305,6 +307,7 @@ impl Layers {
             avoids: self.file.avoid,
             launchers: self.file.launcher,
             forms: self.file.form,
+            signs: self.file.sign,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

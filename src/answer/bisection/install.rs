@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::{Launch as Start, Os, View, is_comfyui_own};
+use crate::diagnosis::{Launch as Start, Os, View};
 use crate::rule::{FlagRole, Packs};
 use crate::timeline::{FactJson, Session};
 
@@ -73,14 +73,21 @@ pub fn install(view: &View<'_>, packs: &Packs) -> Install {
         }
         _ => false,
     });
-    Install { packs: installed(view), baseline: baseline(session), whitelist: !older, launch: launch(view, packs) }
+    Install {
+        packs: installed(view, packs),
+        baseline: baseline(session),
+        whitelist: !older,
+        launch: launch(view, packs),
+    }
 }
 
-fn installed(view: &View<'_>) -> Vec<Pack> {
+fn installed(view: &View<'_>, packs: &Packs) -> Vec<Pack> {
     view.session
         .nodes
         .iter()
-        .filter(|node| !is_comfyui_own(&node.dir) && (node.seconds.is_some() || node.path.contains("custom_nodes")))
+        .filter(|node| {
+            !packs.is_own_folder(&node.dir) && (node.seconds.is_some() || node.path.contains("custom_nodes"))
+        })
         .map(|node| Pack { dir: node.dir.clone(), path: node.path.clone(), failed: node.failed })
         .collect()
 }
@@ -107,19 +114,13 @@ fn launch(view: &View<'_>, packs: &Packs) -> Launch {
     let Some(start) = Start::of(view, packs) else {
         return Launch { id: String::new(), template: None, settings: None, container, windows };
     };
-    let slash = if windows { '\\' } else { '/' };
-    let settings = view
-        .session
-        .text("user_dir")
-        .map(|user| format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\'])));
+    let slash = if windows { "\\" } else { "/" };
+    let settings = view.session.text("user_dir").filter(|_| !start.def.settings.is_empty()).map(|user| {
+        let file = start.def.settings.replace('/', slash);
+        format!("{}{slash}{file}", user.trim_end_matches(['/', '\\']))
+    });
     let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line, packs));
-    Launch {
-        id: start.def.id.clone(),
-        template,
-        settings: settings.filter(|_| start.def.id == "desktop"),
-        container,
-        windows,
-    }
+    Launch { id: start.def.id.clone(), template, settings, container, windows }
 }
 
 /// The line without the flags that the rounds set themselves.

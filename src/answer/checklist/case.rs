@@ -90,7 +90,13 @@ impl<'r> Case<'r> {
             finding.id == problem.id && finding.status >= Status::Likely && finding.about == problem.about
         };
         let finding = self.run.report.findings.iter().find(same)?;
-        finding.evidence.iter().find(|line| line.text.contains("WARNING")).or_else(|| finding.evidence.first())
+        // Of a leak, the line that names what is held says more than the first one.
+        let session = self.run.read.timeline.sessions.get(finding.session.saturating_sub(1));
+        let warned = |line: &&EvidenceReport| {
+            let warnings = session.into_iter().flat_map(|session| session.leaks.values());
+            warnings.filter_map(|leak| leak.last_pass.as_ref()).any(|at| at.place.line == line.at.line)
+        };
+        finding.evidence.iter().find(warned).or_else(|| finding.evidence.first())
     }
 
     /// A line of this log.

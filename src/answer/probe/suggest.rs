@@ -80,11 +80,7 @@ pub(super) fn suggest(
     for (role, why) in [(FlagRole::CacheCount, "suggest-why-lru"), (FlagRole::CacheOff, "suggest-why-none")] {
         if let Some(flag) = known(role) {
             let flags: Vec<String> = unpinned.into_iter().chain([flag]).map(FlagDef::as_suggested).collect();
-            settings.push(Setting {
-                flags: flags.join(" "),
-                why: words.say(why, &[]),
-                moves_with_neighbours: false,
-            });
+            settings.push(Setting { flags: flags.join(" "), why: words.say(why, &[]), moves_with_neighbours: false });
         }
     }
     let usable = text::bytes(limit as f64);

@@ -34,7 +34,8 @@ pub(super) fn items(state: &State, on: &[String], words: &Words<'_>) -> Vec<Item
         return vec![listed(words.say("bisect-rename", &[]), &renames(state, on))];
     }
     let launch = &state.install.launch;
-    let flags: Vec<String> = arguments(state, on, words.packs).iter().map(|word| quoted(word, launch.windows)).collect();
+    let flags: Vec<String> =
+        arguments(state, on, words.packs).iter().map(|word| quoted(word, launch.windows)).collect();
     let flags = flags.join(" ");
     let mut items = Vec::new();
     match &launch.template {

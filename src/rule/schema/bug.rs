@@ -22,6 +22,9 @@ pub struct BugWhen {
     pub not_flags: Vec<String>,
     #[serde(default)]
     pub facts: BTreeMap<String, Constant>,
+    /// Facts that every version prints which has them: not seen counts as not so.
+    #[serde(default)]
+    pub seen: Vec<String>,
     #[serde(default)]
     pub torch_from: Option<Version>,
     #[serde(default)]

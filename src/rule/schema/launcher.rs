@@ -30,6 +30,9 @@ pub struct LauncherDef {
     /// Flags that the command always has.
     #[serde(default)]
     pub always: Vec<String>,
+    /// File with its settings, below the user's folder.
+    #[serde(default)]
+    pub settings: String,
     /// How a flag is added.
     #[serde(default)]
     pub add: Prose,

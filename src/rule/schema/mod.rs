@@ -16,6 +16,7 @@ mod prose;
 mod release;
 mod remedy;
 mod sentence;
+mod sign;
 mod verdict;
 
 pub use bug::{BugDef, BugWhen};
@@ -31,4 +32,5 @@ pub use prose::{Constant, Prose};
 pub use release::{AimdoDef, ReleaseDef};
 pub use remedy::{AvoidDef, RemedyDef};
 pub use sentence::SentenceDef;
+pub use sign::{SignDef, SignOf, SignPlace};
 pub use verdict::{PrecedenceDef, PrecedenceWhen, VerdictDef};
