@@ -74,21 +74,18 @@ pub struct TriageArgs {
     /// Logs to read; `-` or nothing reads what is piped in
     #[arg(value_name = "LOG")]
     pub logs: Vec<PathBuf>,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
+    #[command(flatten)]
+    pub worries: WorryArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
     /// Facts about the machine (JSON of `probe`)
     #[arg(long, value_name = "FILE")]
     pub env: Option<PathBuf>,
-    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
-    #[arg(long)]
-    pub redact: bool,
+    #[command(flatten)]
+    pub privacy: PrivacyArgs,
     #[command(flatten)]
     pub packs: PackArgs,
     /// How to write the report
@@ -116,19 +113,12 @@ pub struct ChecklistArgs {
     /// Whom the draft is for; without it, whoever the answer names
     #[arg(long = "for", value_name = "WHOM")]
     pub whom: Option<Whom>,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write it; markdown is for pasting
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ViewFormat,
+    pub worries: WorryArgs,
     #[command(flatten)]
-    pub language: LanguageArgs,
+    pub limit: LimitArgs,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// Options of `compare`.
@@ -146,19 +136,12 @@ pub struct CompareArgs {
     /// Memory samples of the second run
     #[arg(long, value_name = "FILE")]
     pub samples_b: Option<PathBuf>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
-    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
-    #[arg(long)]
-    pub redact: bool,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write it
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ViewFormat,
+    pub limit: LimitArgs,
     #[command(flatten)]
-    pub language: LanguageArgs,
+    pub privacy: PrivacyArgs,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// Options of `redact`.
@@ -301,6 +284,49 @@ pub struct CoverageArgs {
     pub json: bool,
     #[command(flatten)]
     pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// What the user asks about.
+#[derive(Debug, Default, Args)]
+pub struct WorryArgs {
+    /// What worries you; may be repeated
+    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
+    pub asked: Vec<Asked>,
+}
+
+impl WorryArgs {
+    /// As reports name them.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.asked.iter().map(|worry| worry.word().to_owned()).collect()
+    }
+}
+
+/// What the log may not know of the machine.
+#[derive(Debug, Default, Args)]
+pub struct LimitArgs {
+    /// Memory limit of the container or machine, as in 16GiB or 24g
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+}
+
+/// Whether what is private is shown.
+#[derive(Debug, Default, Args)]
+pub struct PrivacyArgs {
+    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// How an answer that is one value is shown.
+#[derive(Debug, Default, Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    pub packs: PackArgs,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
     #[command(flatten)]
     pub language: LanguageArgs,
 }

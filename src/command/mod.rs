@@ -4,6 +4,7 @@
 
 mod attend;
 mod bisect;
+mod call;
 mod checklist;
 mod cleaning;
 mod compare;
@@ -30,6 +31,7 @@ use miette::Diagnostic;
 
 use crate::cli::{Cli, Command, LanguageArgs, PackArgs};
 use crate::error::{UsageError, shown};
+use crate::report::{Palette, View};
 use crate::rule::Packs;
 
 /// How a command ended.
@@ -71,6 +73,11 @@ impl std::fmt::Debug for Console<'_> {
 }
 
 impl Console<'_> {
+    /// How reports are shown here, one screen of each.
+    fn view(&self) -> View {
+        View { width: self.around.width(), palette: Palette::COLOUR, ..View::default() }
+    }
+
     /// Shows a fault.
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
         self.err.write_all(shown(fault, self.around.width()).as_bytes())?;

@@ -17,7 +17,12 @@ struct Line<'r> {
 
 /// All reports of a run as one indented value.
 pub fn json(output: &Output) -> io::Result<String> {
-    ended(serde_json::to_string_pretty(output)?)
+    pretty(output)
+}
+
+/// Any answer as one indented value.
+pub(super) fn pretty(answer: &impl Serialize) -> io::Result<String> {
+    ended(serde_json::to_string_pretty(answer)?)
 }
 
 /// One report on one line.

@@ -36,13 +36,8 @@ pub(super) fn cases<'r>(runs: &'r [Run<'r>], words: &Words<'_>) -> Vec<Case<'r>>
 
 impl<'r> Case<'r> {
     fn of(run: &'r Run<'r>, number: usize, words: &Words<'_>) -> Option<Self> {
-        let timeline = &run.read.timeline;
-        let ran = |index: &usize| timeline.sessions.get(*index).is_some_and(Session::has_work);
-        let named = run.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
-        let index = named
-            .or_else(|| (0..timeline.sessions.len()).rev().find(ran))
-            .unwrap_or(timeline.sessions.len().checked_sub(1)?);
-        Some(Self { run, number, view: View::of(timeline, index, words, None)?, role: "main" })
+        let view = View::of(&run.read.timeline, run.telling_session()?, words, None)?;
+        Some(Self { run, number, view, role: "main" })
     }
 
     pub(super) fn session(&self) -> &'r Session {
@@ -56,14 +51,7 @@ impl<'r> Case<'r> {
 
     /// As the log tells it; with a range when it only shows one.
     pub(super) fn version(&self) -> String {
-        let version = &self.view.version;
-        match (&version.exact, &version.from, &version.before) {
-            (Some(exact), _, _) => exact.clone(),
-            (None, None, None) => "?".to_owned(),
-            (None, from, before) => {
-                format!("{}…<{}", from.clone().unwrap_or_default(), before.clone().unwrap_or_default())
-            }
-        }
+        self.view.version.shown()
     }
 
     /// No node pack was loaded, by the flag or because none is there.
