@@ -57,8 +57,12 @@ pub enum Command {
     Run(LaunchArgs),
     /// Say what this machine really grants, and what ComfyUI would make of it
     Probe(ProbeArgs),
-    /// Print the JSON Schema of --format json
-    Schema,
+    /// Print the JSON Schema of what a command writes as JSON
+    Schema {
+        /// Whose JSON
+        #[arg(value_name = "COMMAND", default_value = "triage")]
+        of: SchemaOf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete for
@@ -154,6 +158,30 @@ pub struct RedactArgs {
     pub packs: PackArgs,
     #[command(flatten)]
     pub language: LanguageArgs,
+}
+
+/// Whose JSON a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SchemaOf {
+    /// triage --format json, and run --format json
+    #[default]
+    Triage,
+    /// A line of triage or run --format ndjson
+    Ndjson,
+    /// A line of watch --format ndjson: a change, or at the end the report
+    Watch,
+    /// checklist --format json
+    Checklist,
+    /// compare --format json
+    Compare,
+    /// probe --format json
+    Probe,
+    /// rules check --json
+    RulesCheck,
+    /// rules coverage --json
+    RulesCoverage,
+    /// rules verify --json
+    RulesVerify,
 }
 
 /// Whom a draft is for.

@@ -99,7 +99,7 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Probe(args)) => probe::run(&args, console)?,
         Some(Command::Watch(args)) => watch::run(&args, console)?,
         Some(Command::Run(args)) => run::run(&args, console)?,
-        Some(Command::Schema) => generate::schema(console)?,
+        Some(Command::Schema { of }) => generate::schema(of, console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
         Some(Command::Man) => generate::man(console)?,
     };
