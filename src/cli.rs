@@ -33,6 +33,30 @@ pub struct Cli {
     pub color: ColorWhen,
 }
 
+impl Cli {
+    /// The language that the call asks for.
+    pub(crate) fn language(&self) -> Option<Language> {
+        let language = match &self.command {
+            None => &self.triage.language,
+            Some(Command::Triage(args)) => &args.language,
+            Some(Command::Checklist(args)) => &args.view.language,
+            Some(Command::Compare(args)) => &args.view.language,
+            Some(Command::Redact(args)) => &args.language,
+            Some(Command::Explain(args)) => &args.language,
+            Some(Command::Bisect(args)) => return args.lang,
+            Some(Command::Watch(args)) => &args.language,
+            Some(Command::Run(args)) => &args.language,
+            Some(Command::Probe(args)) => &args.language,
+            Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
+            Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
+            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
+                return None;
+            }
+        };
+        language.lang
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {

@@ -5,6 +5,7 @@
 mod brief;
 mod checklist;
 mod comparison;
+mod fault;
 mod full;
 mod history;
 mod json;
@@ -31,6 +32,7 @@ pub use printer::{Format, Printer};
 pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_text};
 pub use text::{quiet, text};
 
+pub(crate) use fault::Translated;
 pub(crate) use label::Labels;
 pub(crate) use markdown::blocks as markdown_blocks;
 pub(crate) use outline::{Block, Item, Quote};

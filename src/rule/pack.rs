@@ -195,6 +195,15 @@ impl Packs {
         }
     }
 
+    /// A sentence of the built-in pack, without any pack being read: for faults, which may be about the packs.
+    pub fn built_in_sentence(id: &str, zh: bool) -> Option<&'static str> {
+        static TABLES: OnceLock<[BTreeMap<String, String>; 2]> = OnceLock::new();
+        let [english, chinese] =
+            TABLES.get_or_init(|| [EN, ZH].map(|text| serde_json::from_str(text).unwrap_or_default()));
+        let table = if zh { chinese } else { english };
+        table.get(id).map(String::as_str)
+    }
+
     /// Prose fields (`means`, `title`, `links`, …) of an item.
     pub fn prose(&self, table: &str, id: &str) -> Option<&ProseTable> {
         if let Some(found) = self.user_prose.get(&(table.to_owned(), id.to_owned())) {
