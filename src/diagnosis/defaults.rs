@@ -17,6 +17,13 @@ pub fn pick<'p>(packs: &'p Packs, what: &str, view: &View<'_>) -> Option<&'p Def
     pick_at(packs, what, view, None)
 }
 
+/// All rows of `what` that may hold for this log; every one when the version is not known.
+pub fn possible<'p>(packs: &'p Packs, what: &'p str, view: &View<'_>) -> impl Iterator<Item = &'p DefaultDef> {
+    packs.defaults.iter().filter(move |row| {
+        row.what == what && fits_system(row, view) && (view.span.is_unknown() || may_hold(row, view))
+    })
+}
+
 /// The same for another version than the log's.
 pub fn pick_at<'p>(packs: &'p Packs, what: &str, view: &View<'_>, version: Option<Version>) -> Option<&'p DefaultDef> {
     let mut rows: Vec<&DefaultDef> = packs

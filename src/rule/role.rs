@@ -17,6 +17,8 @@ pub enum FlagRole {
     NodesKept,
     /// Goes back to loading models by estimate.
     DynamicVramOff,
+    /// Keeps weights off the card, whatever room there is.
+    WeightsOffCard,
     /// Pins no memory.
     PinningOff,
     /// Gives models or results up after each use, so that every prompt loads again.
@@ -31,10 +33,11 @@ pub enum FlagRole {
 
 impl FlagRole {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NodesOff,
         Self::NodesKept,
         Self::DynamicVramOff,
+        Self::WeightsOffCard,
         Self::PinningOff,
         Self::Reloading,
         Self::CacheHeadroom,
@@ -48,6 +51,7 @@ impl FlagRole {
             Self::NodesOff => "nodes-off",
             Self::NodesKept => "nodes-kept",
             Self::DynamicVramOff => "dynamic-vram-off",
+            Self::WeightsOffCard => "weights-off-card",
             Self::PinningOff => "pinning-off",
             Self::Reloading => "reloading",
             Self::CacheHeadroom => "cache-headroom",
