@@ -467,6 +467,22 @@ pub enum ColorWhen {
     Never,
 }
 
+impl Cli {
+    /// How standard output treats colours. JSON has none, and no control characters either: nothing is to be looked
+    /// for in it, which for a large report took as long as reading the log.
+    pub fn colours(&self) -> anstream::ColorChoice {
+        let format = match &self.command {
+            None => self.triage.format,
+            Some(Command::Triage(args)) => args.format,
+            Some(_) => return self.color.choice(),
+        };
+        match format {
+            FormatName::Json | FormatName::Ndjson => anstream::ColorChoice::AlwaysAnsi,
+            FormatName::Text | FormatName::Markdown => self.color.choice(),
+        }
+    }
+}
+
 impl ColorWhen {
     /// The choice in the words of the output streams.
     pub fn choice(self) -> anstream::ColorChoice {

@@ -22,9 +22,9 @@ fn main() -> ExitCode {
             return status(usage.exit_code());
         }
     };
-    let choice = cli.color.choice();
+    let (colours, choice) = (cli.colours(), cli.color.choice());
     let around = Surroundings::of_process();
-    let mut out = BufWriter::new(AutoStream::new(std::io::stdout().lock(), choice));
+    let mut out = BufWriter::new(AutoStream::new(std::io::stdout().lock(), colours));
     let mut err = AutoStream::new(std::io::stderr().lock(), choice);
     match run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }) {
         Ok(exit) => ExitCode::from(exit.status()),

@@ -126,17 +126,20 @@ fn version_1_with_its_huge_number_and_with_a_limit() {
             ("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes", &gib(20)),
             ("/sys/fs/cgroup/memory/memory.usage_in_bytes", &gib(2)),
             ("/sys/fs/cgroup/memory/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
+            ("/sys/fs/cgroup/memory/memory.failcnt", "5\n"),
+            ("/sys/fs/cgroup/memory/memory.max_usage_in_bytes", &gib(16)),
             // The unified tree of a hybrid system does not count memory.
             ("/sys/fs/cgroup/unified/memory.max", "4096\n"),
         ])
     };
     let free = of(HUGE_V1);
-    assert_eq!((free.cgroup.hierarchy, free.limit_bytes()), (Hierarchy::V1, None));
+    assert_eq!((free.cgroup.hierarchy, free.limit_bytes(), free.cgroup.was_full()), (Hierarchy::V1, None, false));
     let bound = of(&gib(16));
     assert_eq!(
-        (bound.limit_bytes(), bound.cgroup.swap_limit_bytes, bound.cgroup.oom_kills()),
-        (Some(16 * GIB), Some(4 * GIB), Some(1))
+        (bound.limit_bytes(), bound.cgroup.swap_limit_bytes, bound.cgroup.oom_kills(), bound.cgroup.ooms()),
+        (Some(16 * GIB), Some(4 * GIB), Some(1), Some(5))
     );
+    assert!(bound.cgroup.was_full());
 }
 
 #[test]
@@ -230,6 +233,12 @@ fn another_process_has_its_own_cgroup() {
         ("/sys/fs/cgroup/b/memory.max", &gib(6)),
     ]);
     assert_eq!(Probe::look(&tree.root(), Some(77)).limit_bytes(), Some(6 * GIB));
+    tree.write("/proc/77/root/.dockerenv", "");
+    tree.write("/proc/77/environ", "PATH=/bin\0container=podman\0xcontainer=no\0");
+    tree.write("/run/.containerenv", "that is our own root");
+    let signs = Probe::look(&tree.root(), Some(77)).container;
+    let signs: Vec<(&str, &str)> = signs.iter().map(|sign| (sign.kind.as_str(), sign.at.as_str())).collect();
+    assert_eq!(signs, [("docker", "/proc/77/root/.dockerenv"), ("podman", "$container")]);
     let gone = Probe::look(&tree.root(), Some(78));
     assert_eq!((gone.limit_bytes(), gone.cgroup.certainty), (None, Certainty::Unknown));
 }
@@ -341,6 +350,56 @@ fn suggestions_are_of_fixed_size_first_and_the_moving_one_is_labelled() {
         "{:?}",
         old.settings
     );
+}
+
+/// A container sees its limit at the root of the mount; a service has it in a folder of its own.
+#[test]
+fn the_launcher_looks_where_the_limit_is() {
+    let launcher = |files: &[(&str, &str)]| {
+        let suggestion = report(&look(files), Version::parse("0.28.0"), true).suggestion.unwrap();
+        suggestion.launcher.map(|code| code.lines().find(|line| line.starts_with("V2, V1")).unwrap().to_owned())
+    };
+    let usual = "V2, V1 = \"/sys/fs/cgroup/\", \"/sys/fs/cgroup/memory/\"";
+    assert_eq!(
+        launcher(&[(CGROUP, "0::/\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/memory.max", &gib(16))]).as_deref(),
+        Some(usual)
+    );
+    assert_eq!(
+        launcher(&[
+            (CGROUP, "0::/system.slice/comfy\\x2dui.service\n"),
+            (MOUNTS, V2_MOUNT),
+            ("/sys/fs/cgroup/cgroup.controllers", "memory\n"),
+            ("/sys/fs/cgroup/system.slice/comfy\\x2dui.service/memory.max", &gib(16)),
+        ])
+        .as_deref(),
+        Some("V2, V1 = \"/sys/fs/cgroup/system.slice/comfy\\\\x2dui.service/\", \"/sys/fs/cgroup/memory/\"")
+    );
+    assert_eq!(
+        launcher(&[
+            (CGROUP, "4:memory:/a\n"),
+            (MOUNTS, V1_MOUNT),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", HUGE_V1),
+            ("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", &gib(16)),
+        ])
+        .as_deref(),
+        Some("V2, V1 = \"/sys/fs/cgroup/\", \"/sys/fs/cgroup/memory/a/\"")
+    );
+    let throttled = [
+        (CGROUP, "0::/a\n"),
+        (MOUNTS, V2_MOUNT),
+        ("/sys/fs/cgroup/a/memory.max", "max\n"),
+        ("/sys/fs/cgroup/a/memory.high", &gib(16)),
+    ];
+    assert_eq!(launcher(&throttled), None, "it does not know of memory.high");
+}
+
+#[test]
+fn a_limit_that_leaves_no_headroom_is_not_said_to_leave_some() {
+    let files = [(CGROUP, "0::/\n"), (MOUNTS, V2_MOUNT), ("/sys/fs/cgroup/memory.max", &*gib(2))];
+    let report = report(&look(&files), Version::parse("0.28.0"), true);
+    assert_eq!(report.derived[1].cache_gives_way_bytes, Some(0.0));
+    let text = report.suggestion.unwrap().text;
+    assert!(text.contains("about 1.80 GiB") && text.contains("gives way at once"), "{text}");
 }
 
 #[test]

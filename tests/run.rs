@@ -126,7 +126,11 @@ fn the_status_is_kept_and_stands_in_the_log() {
     assert_eq!(run.shell("printf half; exit 7").status.code(), Some(7));
     assert_eq!(run.log(), "half\ncomfy-triage run: ended with exit code 7\n");
     assert_eq!(run.shell("true").status.code(), Some(0));
-    assert!(fs::read_to_string(run.path("x.log.prev")).unwrap().starts_with("half"), "the older log is kept");
+    run.shell("true");
+    assert!(fs::read_to_string(run.path("x.log.prev")).unwrap().starts_with("half"), "the older logs are kept");
+    for kept in ["x.log.prev2", "x.log.samples.csv.prev2", "x.log.probe.json.prev2", "report.json.prev2"] {
+        assert!(fs::metadata(run.path(kept)).unwrap().len() > 0, "{kept}");
+    }
 }
 
 #[test]
@@ -135,6 +139,79 @@ fn what_cannot_be_started_leaves_nothing_behind() {
     let done = run.program(&[]).arg("/no/such/program").output().unwrap();
     assert_eq!(done.status.code(), Some(127));
     assert_eq!(fs::read_dir(run.folder.path()).unwrap().count(), 0);
+    fs::write(run.path("x.log"), "of yesterday").unwrap();
+    fs::write(run.path("x.log.samples.csv"), "of yesterday too").unwrap();
+    fs::write(run.path("program"), "no program").unwrap();
+    let done = run.program(&[]).arg(run.path("program")).output().unwrap();
+    assert_eq!(done.status.code(), Some(126));
+    assert_eq!(fs::read_dir(run.folder.path()).unwrap().count(), 3);
+    assert_eq!(run.log(), "of yesterday");
+    assert_eq!(fs::read_to_string(run.path("x.log.samples.csv")).unwrap(), "of yesterday too");
+}
+
+#[test]
+fn where_nothing_can_be_written_nothing_is_started_and_nothing_is_touched() {
+    let run = Run::new();
+    let mark = run.path("mark");
+    let refused = |options: &[&str]| {
+        let done = case::program().arg("run").args(options).args(["--", "touch", &mark]).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{options:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    refused(&["--log", &run.path("no/such/folder/x.log")]);
+    refused(&["--log", "/dev/null"]);
+    refused(&["--log", run.folder.path().to_str().unwrap()]);
+    refused(&["--log", &run.path("a"), "--samples", &run.path("a")]);
+    refused(&["--log", &run.path("a"), "--report", &run.path("a.probe.json")]);
+    fs::write(run.path("x.log"), "of yesterday").unwrap();
+    refused(&["--log", &run.path("x.log"), "--samples", &run.path("no/such/folder/x.csv")]);
+    assert_eq!(run.log(), "of yesterday");
+    assert_eq!(fs::read_dir(run.folder.path()).unwrap().count(), 1);
+    assert!(fs::metadata("/dev/null").is_ok());
+}
+
+/// Streams that the program closes, and one that nobody reads any more.
+#[test]
+fn streams_that_end_early_end_nothing_else() {
+    let run = Run::new();
+    let done = run.shell("echo last words; exec 1>&- 2>&-; sleep 0.3; exit 4");
+    assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(4), b"last words\n".as_slice()));
+    assert_eq!(run.log(), "last words\ncomfy-triage run: ended with exit code 4\n");
+    let script = "trap '' PIPE; echo first; read go; echo second || exit 6";
+    let mut child = run
+        .program(&[])
+        .args(["sh", "-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    drop(out);
+    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    let code = child.wait().unwrap().code();
+    // The pipe breaks for it as without us, with the first line after it or the next.
+    assert!(matches!(code, Some(0 | 6)), "{code:?}");
+    assert!(run.log().starts_with("first\n"), "{}", run.log());
+}
+
+/// A helper that goes on without the program holds its output open; it is not waited for, and has no last word.
+#[test]
+fn what_the_program_leaves_behind_is_not_waited_for() {
+    let run = Run::new();
+    let begun = std::time::Instant::now();
+    let out = fs::File::create(run.path("out")).unwrap();
+    let status = run
+        .program(&[])
+        .args(["sh", "-c", "(sleep 20; echo late) & echo done; exit 5"])
+        .stdout(out.try_clone().unwrap())
+        .stderr(out)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(5));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(15));
+    assert_eq!(run.log(), "done\ncomfy-triage run: ended with exit code 5\n");
 }
 
 #[test]
@@ -197,6 +274,7 @@ fn memory_that_cannot_be_had_is_told() {
     let run = Run::new();
     let script = format!("printf '{START}{WORK}'; ulimit -v 400000; exec python3 -c 'x = bytearray(1 << 33)'");
     if Command::new("python3").arg("--version").output().is_err() {
+        println!("left out: no Python here");
         return;
     }
     let done = run.shell(&script);
@@ -225,6 +303,56 @@ fn a_signal_reaches_the_program() {
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
     assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("asked\n", Some(3)));
+}
+
+/// The program counts what reaches it: twice pressed is twice told, and a signal that was ignored stays so.
+#[test]
+fn each_signal_is_passed_on_once() {
+    let signals: &[&str] =
+        if case::ctrl_c_is_ignored() { &["USR1", "TERM", "USR2"] } else { &["INT", "USR1", "INT", "TERM"] };
+    let run = Run::new();
+    let script = "for name in INT USR1 USR2 TERM; do trap \"echo got $name\" $name; done; echo ready; while [ ! -e \"$0\" ]; do sleep 0.02; done; exit 3";
+    let mut child = run
+        .program(&[])
+        .args(["sh", "-c", script, &run.path("go")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(out.next().unwrap().unwrap(), "ready");
+    for signal in signals {
+        assert!(
+            Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success()
+        );
+        assert_eq!(out.next().unwrap().unwrap(), format!("got {signal}"));
+    }
+    fs::write(run.path("go"), "").unwrap();
+    assert_eq!((out.next().is_none(), child.wait().unwrap().code()), (true, Some(3)));
+}
+
+/// `nohup` keeps a program alive when the terminal is closed; behind `run` too.
+#[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    if !cfg!(target_os = "linux") {
+        println!("left out: only Linux tells what is ignored");
+        return;
+    }
+    let run = Run::new();
+    let mut words = vec!["-c".to_owned(), "trap '' HUP; exec \"$@\"".to_owned(), "sh".to_owned()];
+    let inner = run.program(&[]);
+    words.push(inner.get_program().to_str().unwrap().to_owned());
+    words.extend(inner.get_args().map(|word| word.to_str().unwrap().to_owned()));
+    words.extend(["sh", "-c", "echo ready; while [ ! -e \"$0\" ]; do sleep 0.02; done; exit 3"].map(str::to_owned));
+    words.push(run.path("go"));
+    let mut child = Command::new("sh").args(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(out.next().unwrap().unwrap(), "ready");
+    assert!(Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap().success());
+    fs::write(run.path("go"), "").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!(run.log(), "ready\ncomfy-triage run: ended with exit code 3\n");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use super::report::{
     UnloadsReport, Verdict,
 };
 use crate::diagnosis::{self, Diagnosis, View, Words, place};
-use crate::event::{Recogniser, Tally};
-use crate::input::{self, InputError, Intake, ReadOptions, Source};
+use crate::event::{self, Recogniser, Tally};
+use crate::input::{InputError, Intake, ReadOptions, Source};
 use crate::rule::Packs;
 use crate::samples::Samples;
 use crate::timeline::{Flag, Fold, OomRecord, Session, Timeline};
@@ -55,7 +55,7 @@ impl Read {
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<Read, InputError> {
     let mut recogniser = Recogniser::new(packs, Fold::new(packs));
-    let intake = input::read(source, &mut recogniser, options)?;
+    let intake = event::read(source, &mut recogniser, options)?;
     let (fold, tally) = recogniser.into_parts();
     Ok(Read::new(fold.finish(), tally, intake))
 }

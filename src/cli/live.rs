@@ -25,7 +25,7 @@ Examples:
   comfy-triage run -- python main.py --listen
   comfy-triage run --log night.log --stats-url http://127.0.0.1:8188 -- python main.py
 
-Exit status: that of CMD; 128 + N when signal N ended it; 127 when it could not be started.";
+Exit status: that of CMD; 128 + N when signal N ended it; 127 when it is not there, 126 when it cannot be started.";
 
 /// Options of `probe`.
 #[derive(Debug, Args)]

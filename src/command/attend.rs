@@ -54,7 +54,7 @@ impl Attendant {
     /// When it cannot be read.
     pub(super) fn open(&self, input: &Input) -> Result<Source<'static>, InputError> {
         match input {
-            Input::Stdin => Source::from_reader("standard input", self.attended(io::stdin().lock(), None)),
+            Input::Stdin => Source::from_reader("standard input", self.attended(io::stdin(), None)),
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
                 self.attended::<File>(file, bytes)

@@ -2,8 +2,10 @@
 //!
 //! A panic in the analysis does not end the reading: whoever writes into the pipe would otherwise be stopped by it.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,13 +26,13 @@ use crate::rule::Packs;
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
-const PAUSE: Duration = Duration::from_millis(25);
+const PAUSE: Duration = Duration::from_millis(10);
 /// A message of several lines is there when nothing came for so long,
-const QUIET: Duration = Duration::from_millis(25);
+const QUIET: Duration = Duration::from_millis(20);
 /// or when so much time has gone by: a line reaches the answer within a tenth of a second.
-const LATEST: Duration = Duration::from_millis(70);
-/// Weighing takes at most one part in so many of the time.
-const SHARE: u32 = 4;
+const LATEST: Duration = Duration::from_millis(50);
+/// After each weighing, so many times its length goes by without one.
+const SHARE: u32 = 3;
 /// After Ctrl-C, a pipe may still bring the last words of the program before it.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
@@ -61,7 +63,7 @@ pub(super) fn run(args: &WatchArgs, console: &mut Console<'_>) -> io::Result<End
     }
     let packs = super::packs(&args.packs, console)?;
     let interrupts = Interrupts::listen()?;
-    let source = if is_pipe { Source::pipe() } else { Source::File(Follower::new(&args.log)) };
+    let source = Source::of(&args.log);
     let watch = Watch { args, packs: &packs, question: &question, changes: Changes::default(), interrupts };
     watch.run(source, console)
 }
@@ -82,14 +84,33 @@ enum Step {
 }
 
 impl Source {
-    /// Standard input, read beside the loop, so that Ctrl-C is noticed while nothing comes.
-    fn pipe() -> Self {
+    fn of(path: &Path) -> Self {
+        if path.as_os_str() == "-" {
+            return Self::pipe(|| Ok(io::stdin()));
+        }
+        // A named pipe or a device has no size and no place to go back to.
+        if std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+            let path = path.to_owned();
+            return Self::pipe(|| File::open(path));
+        }
+        Self::File(Follower::new(path))
+    }
+
+    /// What is opened and read beside the loop, so that Ctrl-C is noticed while nothing comes: already the opening of
+    /// a named pipe waits for its writer.
+    fn pipe<R: Read>(open: impl FnOnce() -> io::Result<R> + Send + 'static) -> Self {
         let (sender, receiver) = sync_channel(16);
         thread::spawn(move || {
-            let mut stdin = io::stdin().lock();
+            let mut stream = match open() {
+                Ok(stream) => stream,
+                Err(error) => {
+                    let _ = sender.send(Err(error));
+                    return;
+                }
+            };
             let mut block = vec![0; BLOCK];
             loop {
-                let sent = match stdin.read(&mut block) {
+                let sent = match stream.read(&mut block) {
                     Ok(0) => return,
                     Ok(read) => sender.send(Ok(block.get(..read).unwrap_or_default().to_vec())),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
@@ -163,7 +184,7 @@ impl Watch<'_> {
         let words = Words { packs: self.packs, zh: self.question.zh };
         let mut story = Some(Story::new(self.packs));
         let mut block = Vec::new();
-        let (mut told_absent, mut failed) = (false, None);
+        let (mut told_absent, mut absent, mut failed) = (false, false, None);
         let mut last_bytes = Instant::now();
         let mut end_by: Option<Instant> = None;
         let mut pace = Pace::new();
@@ -171,6 +192,7 @@ impl Watch<'_> {
             match source.next(&mut block) {
                 Ok(Step::Bytes(read)) => {
                     last_bytes = Instant::now();
+                    absent = false;
                     let bytes = block.get(..read).unwrap_or_default();
                     if !guarded(&mut story, |story| story.feed(bytes)) {
                         self.panicked(&words, console)?;
@@ -180,7 +202,7 @@ impl Watch<'_> {
                     guarded(&mut story, Story::part);
                 }
                 Ok(Step::Absent) if !told_absent => {
-                    told_absent = true;
+                    (told_absent, absent) = (true, true);
                     writeln!(console.err, "{}", words.say("live-waiting", &[("file", &name)]))?;
                     console.err.flush()?;
                 }
@@ -192,7 +214,7 @@ impl Watch<'_> {
                 }
             }
             if let Some(now) = &story
-                && pace.is_due(now.texts(), last_bytes)
+                && pace.is_due(now.texts(), last_bytes, Instant::now())
             {
                 let begun = Instant::now();
                 match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &words))) {
@@ -202,7 +224,7 @@ impl Watch<'_> {
                         self.panicked(&words, console)?;
                     }
                 }
-                pace.done(begun);
+                pace.done(begun, Instant::now());
             }
             if self.args.idle.is_some_and(|idle| !source.is_pipe() && last_bytes.elapsed() >= Duration::from_secs(idle))
             {
@@ -218,6 +240,9 @@ impl Watch<'_> {
             if end_by.is_some_and(|by| Instant::now() >= by) {
                 break;
             }
+        }
+        if absent && failed.is_none() {
+            failed = Some(io::ErrorKind::NotFound.into());
         }
         self.end(story, &name, failed, &words, console)
     }
@@ -276,6 +301,8 @@ impl Watch<'_> {
             let name = name.to_owned();
             let fault = match failed {
                 Some(error) if error.kind() == io::ErrorKind::IsADirectory => InputError::IsDirectory { name },
+                Some(error) if error.kind() == io::ErrorKind::NotFound => InputError::NotFound { name },
+                Some(error) if error.kind() == io::ErrorKind::PermissionDenied => InputError::PermissionDenied { name },
                 Some(source) => InputError::CannotRead { name, source },
                 None => InputError::Empty { name },
             };
@@ -334,13 +361,13 @@ impl Pace {
         Self { weighed: 0, new_since: None, last: Instant::now(), cost: Duration::ZERO }
     }
 
-    fn is_due(&mut self, texts: u64, last_bytes: Instant) -> bool {
+    fn is_due(&mut self, texts: u64, last_bytes: Instant, now: Instant) -> bool {
         if texts == self.weighed {
             return false;
         }
-        let since = *self.new_since.get_or_insert_with(Instant::now);
-        let ready = last_bytes.elapsed() >= QUIET || since.elapsed() >= LATEST;
-        let due = ready && self.last.elapsed() >= self.cost * SHARE;
+        let since = *self.new_since.get_or_insert(now);
+        let ready = now.duration_since(last_bytes) >= QUIET || now.duration_since(since) >= LATEST;
+        let due = ready && now.duration_since(self.last) >= self.cost * SHARE;
         if due {
             self.weighed = texts;
             self.new_since = None;
@@ -348,9 +375,9 @@ impl Pace {
         due
     }
 
-    fn done(&mut self, begun: Instant) {
-        self.cost = begun.elapsed();
-        self.last = Instant::now();
+    fn done(&mut self, begun: Instant, now: Instant) {
+        self.cost = now.duration_since(begun);
+        self.last = now;
     }
 }
 
@@ -371,11 +398,48 @@ mod tests {
     #[test]
     fn a_line_waits_for_its_message_but_not_for_long() {
         let mut pace = Pace::new();
-        let now = Instant::now();
-        assert!(!pace.is_due(0, now), "nothing new");
-        assert!(!pace.is_due(1, Instant::now()), "more may come");
-        std::thread::sleep(QUIET + Duration::from_millis(5));
-        assert!(pace.is_due(1, now));
-        assert!(!pace.is_due(1, now), "weighed already");
+        let begun = pace.last;
+        assert!(!pace.is_due(0, begun, begun + LATEST), "nothing new");
+        assert!(!pace.is_due(1, begun, begun), "more may come");
+        assert!(pace.is_due(1, begun, begun + QUIET));
+        assert!(!pace.is_due(1, begun, begun + LATEST * 2), "weighed already");
+    }
+
+    /// A file with a line every so many milliseconds, followed on a clock of its own.
+    fn latest_answer(every: Duration, cost: Duration) -> Duration {
+        let mut pace = Pace::new();
+        let start = pace.last;
+        let (mut now, mut last_bytes, mut read, mut answered) = (start, start, 0_u32, 0_u32);
+        let mut latest = Duration::ZERO;
+        while now < start + Duration::from_secs(20) {
+            let written = u32::try_from(now.duration_since(start).as_micros() / every.as_micros()).unwrap();
+            if written > read {
+                (read, last_bytes) = (written, now);
+            } else {
+                now += PAUSE;
+            }
+            if pace.is_due(u64::from(read), last_bytes, now) {
+                let begun = now;
+                now += cost;
+                pace.done(begun, now);
+                latest = latest.max(now.duration_since(start + every * (answered + 1)));
+                answered = read;
+            }
+            now += Duration::from_micros(200);
+        }
+        assert!(answered > 0);
+        latest
+    }
+
+    #[test]
+    fn at_any_rate_a_line_is_answered_within_a_tenth_of_a_second() {
+        // Weighing a story at all its limits takes some milliseconds.
+        for cost in [0, 2, 8, 16].map(Duration::from_millis) {
+            for every in [300, 1_000, 9_000, 11_000, 19_000, 21_000, 45_000, 70_000, 400_000].map(Duration::from_micros)
+            {
+                let latest = latest_answer(every, cost);
+                assert!(latest <= Duration::from_millis(100), "{latest:?} at {every:?} with {cost:?}");
+            }
+        }
     }
 }

@@ -88,6 +88,7 @@ pub fn column_name(column: Column) -> &'static str {
     match column {
         Column::Anon => "anon",
         Column::Rss => "rss",
+        Column::Pss => "pss",
         Column::Cgroup => "cgroup",
         Column::Available => "available",
         Column::Vram => "vram",

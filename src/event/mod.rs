@@ -3,14 +3,18 @@
 //! Events borrow from the reader's buffer; whoever keeps something copies it, cut to a sane length.
 //! Nothing is concluded here.
 
+mod ahead;
 mod command_line;
+mod desk;
 mod exception;
+mod hint;
 mod oom;
 mod recognise;
 mod size;
 
 use std::borrow::Cow;
 
+pub use ahead::read;
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
 pub use recognise::{Recogniser, Tally};
@@ -230,7 +234,8 @@ pub enum What<'a> {
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
     pub at: At<'a>,
-    pub what: What<'a>,
+    /// Borrowed, since copying what was just written makes the processor wait.
+    pub what: &'a What<'a>,
     /// The rule, when a pack's rule recognised the line.
     pub rule: Option<&'a Rule>,
     /// Blanks before the text; frames of a traceback are indented, its last line is not.

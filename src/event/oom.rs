@@ -40,7 +40,7 @@ pub(crate) fn add_captures<'t>(captures: Lent<'_, 't, 't>, sum: bool, numbers: &
     for capture in captures.iter() {
         let text = String::from_utf8_lossy(capture.text);
         let Some(slot) = field(numbers, capture.name) else { continue };
-        if let Some(bytes) = capture_bytes(capture.kind, &text) {
+        if let Some(bytes) = capture_bytes(capture.kind, capture.text) {
             *slot = Some(if sum { slot.unwrap_or(0.0) + bytes } else { bytes });
             if !sizes.iter().any(|(name, _)| *name == capture.name) {
                 sizes.push((Cow::Borrowed(capture.name), text));

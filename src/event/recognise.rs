@@ -8,16 +8,15 @@ use serde::Serialize;
 
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
+use super::hint::{GAP, Hint, MAIN};
 use super::oom::{OomPhrases, Sizes, add_captures};
-use super::size::{MIB, capture_bytes};
+use super::size::{MIB, capture_bytes, number};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
 use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
 const RESERVED: [&str; 9] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
-/// Blanks that separate two texts written by a cursor that had wandered off.
-const GAP: &[u8] = b"        ";
 /// Lines after an allocator's message in which its sentence may go on.
 const OOM_CONTINUES: u8 = 4;
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
@@ -41,6 +40,7 @@ pub struct Recogniser<'p, S> {
     packs: &'p Packs,
     sink: S,
     tally: Tally,
+    hint: Hint,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -55,7 +55,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             packs,
             sink,
             tally: Tally::default(),
-            main_py: Finder::new(b"main.py"),
+            hint: Hint::new(),
+            main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
             oom_continues: 0,
@@ -80,6 +81,24 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.
     fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
+        let mut spans = Spans::new();
+        let found = self.packs.matcher().look_up(text, &mut spans);
+        self.texts_from(segment, text, found, &mut spans, nested)
+    }
+
+    /// The same, when the first look-up was made.
+    fn texts_from<'t>(
+        &mut self,
+        segment: &Segment<'t>,
+        text: &'t [u8],
+        found: Option<Found<'p, 't>>,
+        spans: &mut Spans,
+        nested: bool,
+    ) -> bool
+    where
+        'p: 't,
+    {
+        let Some(mut hit) = found else { return false };
         let mut at = At {
             place: segment.place,
             text,
@@ -90,23 +109,41 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             glued: segment.glued,
         };
         let mut rest = text;
-        let mut known = false;
         let packs = self.packs;
-        let mut spans = Spans::new();
         for part in 0..TEXTS_PER_LINE {
-            let Some(hit) = packs.matcher().look_up(rest, &mut spans) else { break };
             if part > 0 {
                 at.place.segment = at.place.segment.max(1) + 1;
             }
-            known = true;
             self.count(hit.rule);
-            self.emit(segment, at, hit, hit.captures(rest, &spans), nested || part > 0);
+            self.emit(segment, at, hit, hit.captures(rest, spans), nested || part > 0);
             rest = hit.tail;
             if rest.is_empty() {
                 break;
             }
+            match packs.matcher().look_up(rest, spans) {
+                Some(next) => hit = next,
+                None => break,
+            }
         }
-        known
+        true
+    }
+
+    /// A segment whose rule was looked up before; see `ahead`.
+    pub(super) fn segment_known<'t>(&mut self, segment: &Segment<'t>, found: Option<Found<'p, 't>>, spans: &mut Spans)
+    where
+        'p: 't,
+    {
+        self.tally.texts += 1;
+        if !self.texts_from(segment, segment.text, found, spans, false) {
+            self.unknown(segment);
+        } else if segment.indent == 0 && self.oom_continues > 0 {
+            self.oom_continues -= 1;
+        }
+    }
+
+    /// The rules that texts are looked up in.
+    pub(super) fn packs(&self) -> &'p Packs {
+        self.packs
     }
 
     fn count(&mut self, rule: &Rule) {
@@ -120,7 +157,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn send<'e>(&mut self, segment: &Segment<'_>, at: At<'e>, what: What<'e>, rule: Option<&'e Rule>, nested: bool) {
-        self.sink.event(&Event { at, what, rule, indent: segment.indent, tagged: segment.tagged, nested });
+        let (indent, tagged) = (segment.indent, segment.tagged);
+        self.sink.event(&Event { at, what: &what, rule, indent, tagged, nested });
     }
 
     fn emit<'t>(
@@ -158,10 +196,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         let phrases = OomPhrases(self.packs.oom_phrases());
         let (indent, tagged) = (segment.indent, segment.tagged);
-        // The meaning is made where it stays: a copy right after it was written is slow to read.
-        let event =
-            Event { at, what: what_of(rule, captures, hit.text, phrases), rule: Some(rule), indent, tagged, nested };
-        self.sink.event(&event);
+        let what = what_of(rule, captures, hit.text, phrases);
+        self.sink.event(&Event { at, what: &what, rule: Some(rule), indent, tagged, nested });
         if rule.has_message()
             && let Some(message) = captures.iter().find(|capture| *capture.kind == CaptureType::Message)
             && !message.text.is_empty()
@@ -228,7 +264,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             }
             return;
         }
-        let suspicious = may_hold_launch_or_gap(text);
+        let suspicious = self.hint.launch_or_gap(text);
         if self.command_continues || (suspicious && self.is_launch(segment)) {
             self.command_continues = continues(text);
             self.tally.understood += 1;
@@ -306,41 +342,17 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
 impl<S: EventSink> Sink for Recogniser<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
-        self.tally.texts += 1;
-        if !self.texts(segment, segment.text, false) {
-            self.unknown(segment);
-        } else if segment.indent == 0 && self.oom_continues > 0 {
-            self.oom_continues -= 1;
-        }
+        let mut spans = Spans::new();
+        let found = self.packs.matcher().look_up(segment.text, &mut spans);
+        self.segment_known(segment, found, &mut spans);
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
         self.tally.bars += 1;
         let at = At { place, text: b"", rule: "progress-bar", stamp: None, level: None, cut: false, glued: false };
-        let event = Event { at, what: What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
+        let event = Event { at, what: &What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
         self.sink.event(&event);
     }
-}
-
-/// Neither `main.py` nor a run of eight blanks can stand in a text for which this is false: each of them would fill
-/// four bytes that begin at a multiple of four. Comparing those costs a quarter of two searches.
-fn may_hold_launch_or_gap(text: &[u8]) -> bool {
-    const PIECES: [u32; 5] = [
-        u32::from_le_bytes(*b"main"),
-        u32::from_le_bytes(*b"ain."),
-        u32::from_le_bytes(*b"in.p"),
-        u32::from_le_bytes(*b"n.py"),
-        u32::from_le_bytes(*b"    "),
-    ];
-    // Sums without a branch, so that the compiler compares four pieces at once.
-    let [a, b, c, d, e] = PIECES;
-    let mut hits = 0_u32;
-    for piece in text.as_chunks::<4>().0 {
-        let piece = u32::from_le_bytes(*piece);
-        hits |= u32::from(piece == a) | u32::from(piece == b) | u32::from(piece == c);
-        hits |= u32::from(piece == d) | u32::from(piece == e);
-    }
-    hits != 0
 }
 
 /// The shell's sign that the command goes on in the next line.
@@ -349,10 +361,10 @@ fn continues(text: &[u8]) -> bool {
 }
 
 fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> Option<FactValue<'a>> {
-    let text = String::from_utf8_lossy(text);
     if name.ends_with("_mib") {
-        return capture_bytes(kind, &text).map(|bytes| FactValue::Number(bytes / MIB));
+        return capture_bytes(kind, text).map(|bytes| FactValue::Number(bytes / MIB));
     }
+    let text = unicode(text);
     Some(match kind {
         CaptureType::Int | CaptureType::Float | CaptureType::Seconds | CaptureType::Bytes => {
             FactValue::Number(text.parse().ok()?)
@@ -387,13 +399,13 @@ impl<'t> Read<'_, '_, 't> {
 
     #[inline(always)]
     fn number(&self, name: &str) -> Option<f64> {
-        self.text(name)?.parse().ok()
+        number(self.0.get(name)?.text)
     }
 
     #[inline(always)]
     fn bytes(&self, name: &str) -> Option<f64> {
         let capture = self.0.get(name)?;
-        capture_bytes(capture.kind, &unicode(capture.text))
+        capture_bytes(capture.kind, capture.text)
     }
 
     fn flag(&self, name: &str) -> bool {
@@ -516,23 +528,5 @@ fn constant_text<'t>(rule: &'t Rule, name: &str) -> Option<Cow<'t, str>> {
     match rule.constant(name) {
         Some(Constant::Text(text)) => Some(Cow::Borrowed(text)),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn launches_and_gaps_are_never_overlooked() {
-        for before in 0..9 {
-            for after in 0..9 {
-                for inside in [&b"main.py"[..], GAP] {
-                    let text = [&b"x".repeat(before), inside, &b"y".repeat(after)].concat();
-                    assert!(may_hold_launch_or_gap(&text), "{before} {after}");
-                }
-            }
-        }
-        assert!(!may_hold_launch_or_gap(b"Requested size 12 does not fit the latent"));
     }
 }

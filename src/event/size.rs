@@ -47,14 +47,41 @@ fn unit_bytes(unit: &str) -> Option<f64> {
 }
 
 /// The bytes that a capture of `kind` holds.
-pub fn capture_bytes(kind: &CaptureType, text: &str) -> Option<f64> {
+pub fn capture_bytes(kind: &CaptureType, text: &[u8]) -> Option<f64> {
     match kind {
-        CaptureType::Size => parse_size(text),
-        CaptureType::Bytes => text.parse::<f64>().ok(),
-        CaptureType::Kib => text.parse::<f64>().ok().map(|number| number * 1024.0),
-        CaptureType::Mib | CaptureType::Int | CaptureType::Float => text.parse::<f64>().ok().map(|number| number * MIB),
-        CaptureType::Gib => text.parse::<f64>().ok().map(|number| number * GIB),
+        CaptureType::Size => parse_size(std::str::from_utf8(text).ok()?),
+        CaptureType::Bytes => number(text),
+        CaptureType::Kib => number(text).map(|number| number * 1024.0),
+        CaptureType::Mib | CaptureType::Int | CaptureType::Float => number(text).map(|number| number * MIB),
+        CaptureType::Gib => number(text).map(|number| number * GIB),
         _ => None,
+    }
+}
+
+/// Reads a number as Python prints it.
+pub(super) fn number(text: &[u8]) -> Option<f64> {
+    short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+}
+
+/// Digits with at most one point among them, as nearly all numbers of a log are. Up to fifteen digits and their power
+/// of ten are exact, so that their quotient is the number that the standard library would read.
+fn short_decimal(text: &[u8]) -> Option<f64> {
+    const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let ([b'0'..=b'9', ..], [.., b'0'..=b'9'], ..=16) = (text, text, text.len()) else { return None };
+    let mut digits = 0_u64;
+    let mut point = None;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
+            b'.' if point.is_none() => point = Some(at),
+            _ => return None,
+        }
+    }
+    match point {
+        // Sixteen digits without a point may be too many.
+        None if text.len() > 15 => None,
+        None => Some(digits as f64),
+        Some(at) => Some(digits as f64 / TENS.get(text.len() - at - 1)?),
     }
 }
 
@@ -72,5 +99,27 @@ mod tests {
         assert_eq!(parse_size("17179869184.00 GiB"), None);
         assert_eq!(parse_size("12 apples"), None);
         assert_eq!(parse_size("12"), None);
+    }
+
+    #[test]
+    fn short_numbers_are_those_of_the_standard_library() {
+        for text in [
+            "0",
+            "7",
+            "24564",
+            "3045.6950",
+            "0.1",
+            "123456789012345",
+            "12345678901234.5",
+            "9007199254740993",
+            "0.00001",
+            "1e3",
+        ] {
+            assert_eq!(number(text.as_bytes()), text.parse().ok(), "{text}");
+        }
+        for text in ["", ".", "1.2.3", "1,5", "x", "-"] {
+            assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(number(b"-3"), Some(-3.0));
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Only called on lines that hold such a sequence. Bare `[32m` without its escape byte is left to `prefix`.
 
+use super::scan::has_odd;
+
 /// Where the next sequence begins, and its length.
 fn next(line: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut at = from;
@@ -19,6 +21,26 @@ fn next(line: &[u8], from: usize) -> Option<(usize, usize)> {
         at += 1;
     }
     None
+}
+
+/// A level tag in colours and a text in which nothing else is odd, as loggers write most lines: the name in the tag,
+/// and the text behind it without the reset at its end. Told without a copy.
+#[inline]
+pub(crate) fn coloured_tag(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let inner = skip_colours(line)?.strip_prefix(b"[")?;
+    let end = memchr::memchr(b']', inner.get(..12).unwrap_or(inner))?;
+    let rest = skip_colours(inner.get(end + 1..)?)?;
+    let rest = rest.strip_suffix(b"\x1b[0m").unwrap_or(rest);
+    (!has_odd(rest)).then_some((inner.get(..end)?, rest))
+}
+
+/// The text behind its first colour codes.
+fn skip_colours(s: &[u8]) -> Option<&[u8]> {
+    let mut rest = s;
+    while let [0x1b, b'[', parameters @ ..] = rest {
+        rest = parameters.get(csi(parameters)?..)?;
+    }
+    Some(rest)
 }
 
 /// Length of the sequence that `s` begins with.

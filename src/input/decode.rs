@@ -59,6 +59,7 @@ fn sniff(head: &[u8], last: bool) -> Option<Kind> {
 }
 
 /// Turns the input into blocks of UTF-8 (or of bytes that lines will explain).
+#[derive(Default)]
 pub(crate) struct Unwide {
     head: Vec<u8>,
     kind: Option<Kind>,
@@ -68,8 +69,9 @@ pub(crate) struct Unwide {
 }
 
 impl Unwide {
-    pub(crate) fn new() -> Self {
-        Self { head: Vec::new(), kind: None, skip: 0, decoder: None, out: Vec::new() }
+    /// From here on, bytes are text as they stand.
+    pub(crate) fn passes(&self) -> bool {
+        self.kind.is_some() && self.decoder.is_none() && self.skip == 0
     }
 
     /// What the input is; UTF-8 while that is not known.
@@ -248,7 +250,7 @@ mod tests {
     use super::*;
 
     fn run(bytes: &[u8], step: usize) -> (Kind, Vec<u8>) {
-        let mut unwide = Unwide::new();
+        let mut unwide = Unwide::default();
         let mut out = Vec::new();
         for block in bytes.chunks(step) {
             unwide.feed(block, false, |_, text| out.extend_from_slice(text));

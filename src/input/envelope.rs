@@ -34,11 +34,13 @@ enum State {
     Text,
 }
 
-impl Gate {
-    pub(crate) fn new() -> Self {
+impl Default for Gate {
+    fn default() -> Self {
         Self { state: State::Blank, held: Vec::new(), scan: Scan::default(), largest: LARGEST }
     }
+}
 
+impl Gate {
     /// Takes text, and hands on what is not JSON.
     #[inline]
     pub(crate) fn feed(&mut self, block: &[u8], mut to: impl FnMut(&[u8])) {
@@ -415,7 +417,7 @@ mod tests {
     }
 
     fn passes(text: &str, step: usize, largest: usize) -> (String, bool) {
-        let mut gate = Gate::new();
+        let mut gate = Gate::default();
         gate.largest = largest;
         let mut out = Vec::new();
         for block in text.as_bytes().chunks(step) {

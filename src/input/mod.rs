@@ -5,6 +5,7 @@
 
 mod ansi;
 mod bar;
+mod batch;
 mod decode;
 mod envelope;
 mod error;
@@ -12,12 +13,14 @@ mod line;
 mod part;
 mod prefix;
 mod record;
+mod scan;
 mod source;
 mod split;
 mod stamp;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use batch::{Batch, Piece};
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use source::{Compression, Source};
@@ -30,11 +33,13 @@ use std::io::ErrorKind;
 pub struct ReadOptions {
     /// Size of the blocks that are read; no result depends on it.
     pub block_size: usize,
+    /// Bytes after which a second thread helps with the lines; no result depends on it.
+    pub alone: u64,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block_size: 256 * 1024 }
+        Self { block_size: 256 * 1024, alone: 1024 * 1024 }
     }
 }
 
@@ -88,63 +93,73 @@ pub fn read<S: Sink + ?Sized>(
     options: &ReadOptions,
 ) -> Result<Intake, InputError> {
     let mut block = vec![0; options.block_size.max(1)];
-    let mut reader = Reader::new(options.clone());
-    let mut failed = None;
-    loop {
-        match source.reader.read(&mut block) {
-            Ok(0) => break,
-            Ok(n) => reader.feed(block.get(..n).unwrap_or(&block), sink),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => {
-                failed = Some(error);
-                break;
+    let mut reader = Reader::new();
+    while let Some(n) = source.next(&mut block) {
+        reader.feed(block.get(..n).unwrap_or(&block), sink);
+    }
+    source.conclude(reader, sink)
+}
+
+impl Source<'_> {
+    /// Reads the next bytes; none at the end, or when reading failed.
+    pub(crate) fn next(&mut self, block: &mut [u8]) -> Option<usize> {
+        loop {
+            match self.reader.read(block) {
+                Ok(0) => return None,
+                Ok(n) => return Some(n),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(error);
+                    return None;
+                }
             }
         }
     }
-    let name = source.name;
-    if reader.bytes() == 0 {
-        return Err(match (failed, source.compression) {
-            (None, _) => InputError::Empty { name },
-            (Some(source), None) => InputError::CannotRead { name, source },
-            (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
-        });
+
+    /// Ends the reading; what is still open is told to the sink.
+    ///
+    /// # Errors
+    /// When there was nothing to read.
+    pub(crate) fn conclude<S: Sink + ?Sized>(self, reader: Reader, sink: &mut S) -> Result<Intake, InputError> {
+        let Self { name, compression, failed, .. } = self;
+        if reader.bytes() == 0 {
+            return Err(match (failed, compression) {
+                (None, _) => InputError::Empty { name },
+                (Some(source), None) => InputError::CannotRead { name, source },
+                (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
+            });
+        }
+        let mut intake = reader.finish(sink);
+        intake.compression = compression;
+        intake.truncated_by_error = failed.map(|error| error.to_string());
+        Ok(intake)
     }
-    let mut intake = reader.finish(sink);
-    intake.compression = source.compression;
-    intake.truncated_by_error = failed.map(|error| error.to_string());
-    Ok(intake)
 }
 
 /// Takes bytes as they come.
+#[derive(Default)]
 pub struct Reader {
-    bytes: u64,
-    unwide: decode::Unwide,
+    decoder: Decoder,
     text: Text,
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("bytes", &self.bytes).finish_non_exhaustive()
-    }
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Self::new(ReadOptions::default())
+        f.debug_struct("Reader").field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }
 
 impl Reader {
     /// Starts a new input.
     #[must_use]
-    pub fn new(_options: ReadOptions) -> Self {
-        Self { bytes: 0, unwide: decode::Unwide::new(), text: Text::new() }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Bytes taken so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.decoder.bytes
     }
 
     /// Takes the next bytes, and tells the sink about all parts that end in them.
@@ -152,26 +167,69 @@ impl Reader {
         if bytes.is_empty() {
             return;
         }
-        self.bytes += bytes.len() as u64;
         let text = &mut self.text;
-        self.unwide.feed(bytes, false, |kind, block| text.feed(kind, block, sink));
+        self.decoder.decode(bytes, |kind, block| text.feed(kind, block, sink));
     }
 
     /// Ends the input: what is still open is told to the sink.
-    pub fn finish<S: Sink + ?Sized>(mut self, sink: &mut S) -> Intake {
-        let text = &mut self.text;
-        self.unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
-        let mut intake = self.text.finish(sink);
-        intake.bytes = self.bytes;
+    pub fn finish<S: Sink + ?Sized>(self, sink: &mut S) -> Intake {
+        let Self { mut decoder, mut text } = self;
+        decoder.unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
+        let mut intake = text.finish(sink);
+        intake.bytes = decoder.bytes;
         if !matches!(intake.encoding, "gbk" | "gb18030" | "shift_jis" | "big5" | "euc-kr" | "euc-jp") {
-            intake.encoding = self.unwide.kind().name;
+            intake.encoding = decoder.unwide.kind().name;
         }
         intake
     }
+
+    /// Its two halves, for two threads.
+    pub(crate) fn split(self) -> (Decoder, Text) {
+        (self.decoder, self.text)
+    }
+
+    /// The reader of two halves.
+    pub(crate) fn join(decoder: Decoder, text: Text) -> Self {
+        Self { decoder, text }
+    }
 }
 
-/// Decoded text on its way to lines, or kept until it is known to be JSON.
-struct Text {
+/// The half of a reader that knows the input's encoding.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    bytes: u64,
+    unwide: decode::Unwide,
+}
+
+impl Decoder {
+    fn decode(&mut self, bytes: &[u8], to: impl FnMut(decode::Kind, &[u8])) {
+        self.bytes += bytes.len() as u64;
+        self.unwide.feed(bytes, false, to);
+    }
+
+    /// The kind of the input when `bytes` are text as they stand; else the text they give is put into `text`.
+    pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Decoded {
+        if self.unwide.passes() {
+            self.bytes += bytes.len() as u64;
+            return Decoded { kind: self.unwide.kind(), in_place: true };
+        }
+        text.clear();
+        self.decode(bytes, |_, block| text.extend_from_slice(block));
+        Decoded { kind: self.unwide.kind(), in_place: false }
+    }
+}
+
+/// How a block was decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct Decoded {
+    kind: decode::Kind,
+    /// It was text before.
+    pub(crate) in_place: bool,
+}
+
+/// The half of a reader that takes decoded text: on its way to lines, or kept until it is known to be JSON.
+#[derive(Default)]
+pub(crate) struct Text {
     begun: bool,
     kind: Option<decode::Kind>,
     look: Look,
@@ -180,13 +238,10 @@ struct Text {
 }
 
 impl Text {
-    fn new() -> Self {
-        Self {
-            begun: false,
-            kind: None,
-            look: Look::default(),
-            gate: envelope::Gate::new(),
-            lines: split::Lines::new(),
+    /// Takes the next decoded block.
+    pub(crate) fn take<S: Sink + ?Sized>(&mut self, decoded: Decoded, block: &[u8], sink: &mut S) {
+        if !block.is_empty() {
+            self.feed(decoded.kind, block, sink);
         }
     }
 

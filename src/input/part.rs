@@ -116,6 +116,12 @@ impl Parts {
         }
     }
 
+    /// A frame that the next one redraws: it takes part in nothing but the numbers of parts.
+    #[inline]
+    pub(crate) fn skip_frame(&mut self) {
+        self.part = self.part.saturating_add(1);
+    }
+
     #[inline]
     fn line_ends<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         if self.part > 0 || self.barred || self.invalid {
@@ -194,6 +200,15 @@ impl Parts {
     /// A text that may hold anything. The buffers are lent out while the text stands in them.
     #[inline(never)]
     fn odd_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
+        if !self.buffered
+            && let Some((tag, text)) = ansi::coloured_tag(text)
+            // Endless bars and stamps at the end need a closer look.
+            && !matches!(text.last(), Some(b']' | b'-'))
+            && let Some(out) = prefix::behind_tag(tag, trim_end(text))
+        {
+            let glued = self.barred;
+            return self.deliver(&out, place, glued, cut, sink);
+        }
         let mut decoded = std::mem::take(&mut self.decoded);
         let mut stripped = std::mem::take(&mut self.stripped);
         let mut joined = std::mem::take(&mut self.joined);
@@ -310,7 +325,7 @@ impl Parts {
         if segment.stamp.is_none() && !self.entry_stamp.is_empty() {
             segment.stamp = Some(&self.entry_stamp);
         }
-        if out.text.ends_with(b"B blob data]") || out.text.ends_with(b" blob data]") {
+        if out.text.last() == Some(&b']') && out.text.ends_with(b" blob data]") {
             let size = out.text.strip_prefix(b"[").is_some_and(|s| s.first().is_some_and(u8::is_ascii_digit));
             self.counts.blob_lines += u64::from(size);
         }

@@ -32,8 +32,10 @@ impl Compression {
 /// Bytes of a log, unpacked as they are read.
 pub struct Source<'a> {
     pub(crate) name: String,
-    pub(crate) reader: Box<dyn Read + 'a>,
+    pub(crate) reader: Box<dyn Read + Send + 'a>,
     pub(crate) compression: Option<Compression>,
+    /// Why reading ended before the end.
+    pub(crate) failed: Option<std::io::Error>,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -52,7 +54,7 @@ impl Source<'static> {
     }
 
     /// Opens a file and reads it through what `attend` makes of it.
-    pub(crate) fn open_with<R: Read + 'static>(
+    pub(crate) fn open_with<R: Read + Send + 'static>(
         path: &Path,
         attend: impl FnOnce(File) -> R,
     ) -> Result<Self, InputError> {
@@ -75,13 +77,13 @@ impl Source<'static> {
 
     /// Standard input.
     pub fn stdin() -> Result<Self, InputError> {
-        Self::from_reader("standard input".to_owned(), std::io::stdin().lock())
+        Self::from_reader("standard input".to_owned(), std::io::stdin())
     }
 }
 
 impl<'a> Source<'a> {
     /// Takes any stream; `name` is what messages call it.
-    pub fn from_reader(name: impl Into<String>, mut reader: impl Read + 'a) -> Result<Self, InputError> {
+    pub fn from_reader(name: impl Into<String>, mut reader: impl Read + Send + 'a) -> Result<Self, InputError> {
         let name = name.into();
         let mut head = [0_u8; 4];
         let mut have = 0;
@@ -105,12 +107,12 @@ impl<'a> Source<'a> {
         };
         let start: Vec<u8> = head.into_iter().take(have).collect();
         let whole = Cursor::new(start).chain(reader);
-        let reader: Box<dyn Read + 'a> = match compression {
+        let reader: Box<dyn Read + Send + 'a> = match compression {
             None => Box::new(whole),
             Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
             Some(Compression::Zstd) => Box::new(ZstdFrames::new(BufReader::new(whole))),
         };
-        Ok(Self { name, reader, compression })
+        Ok(Self { name, reader, compression, failed: None })
     }
 }
 

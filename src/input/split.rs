@@ -3,10 +3,13 @@
 //! Results do not depend on where blocks end. An open part is carried over, up to a cap; parts of a line with
 //! carriage returns are handed on as they end, so a bar of a million frames needs no memory.
 
+use super::bar;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::part::{End, Parts};
+use super::scan::{Bits, PIECE, Scan, has_odd};
 use memchr::memchr2;
+use std::ops::Range;
 
 /// The longest part that is looked at; what is longer is cut.
 pub(crate) const LONGEST: usize = 1024 * 1024;
@@ -14,6 +17,7 @@ pub(crate) const LONGEST: usize = 1024 * 1024;
 /// Splits blocks and feeds `Parts`.
 pub(crate) struct Lines {
     pub(crate) parts: Parts,
+    scan: Scan,
     /// Beginning of a part whose end was not seen yet.
     carry: Vec<u8>,
     /// Bytes of the open part beyond the cap, whole.
@@ -37,47 +41,53 @@ pub(crate) struct Lines {
     pub(crate) cr_parts: u64,
 }
 
-/// The line breaks and carriage returns of a 64-byte block as bits; whether it holds bytes that are not plain text.
-/// Which bytes those are is asked line by line and only then: most blocks hold none.
+/// Where the last byte ends whose bit is set in the word that begins at `base`.
 #[inline]
-fn breaks_and_odd(block: &[u8; 64]) -> (u64, bool) {
-    let mut breaks = [0_u8; 64];
-    let mut odd = 0;
-    for (b, byte) in breaks.iter_mut().zip(block) {
-        *b = u8::from(*byte == b'\n') | u8::from(*byte == b'\r');
-        odd |= is_odd(*byte);
+fn end_of(word: u64, base: usize) -> Option<usize> {
+    let last = word.checked_ilog2()?;
+    Some(base + last as usize + 1)
+}
+
+/// Frames of one bar that follow each other in a block. The first is handed on; of the others only the last one is.
+#[derive(Default)]
+struct Series {
+    /// Percentage of the frame before, right-aligned.
+    percent: Option<[u8; 3]>,
+    /// The frame before, when it is not the first.
+    last: Option<Range<usize>>,
+    /// Frames that were redrawn and whose bytes are still to be counted.
+    skipped: Range<usize>,
+}
+
+impl Series {
+    /// `frame` goes on where the frame before was.
+    #[inline]
+    fn goes_on(&mut self, frame: &[u8]) -> bool {
+        let (Some(before), Some(now)) = (self.percent, percent(frame)) else { return false };
+        if now < before {
+            return false;
+        }
+        self.percent = Some(now);
+        true
     }
-    (pack(&breaks), odd != 0)
 }
 
-/// Bytes that need a closer look: not ASCII, control, and the beginnings of shown escapes and of percentages.
 #[inline]
-const fn is_odd(byte: u8) -> u8 {
-    let control = (byte as i8) < 0x20;
-    let usual = (byte == b'\n') | (byte == b'\r') | (byte == b'\t');
-    ((control & !usual) | (byte == b'^') | (byte == b'%')) as u8
+fn percent(frame: &[u8]) -> Option<[u8; 3]> {
+    frame.first_chunk().copied()
 }
 
-fn has_odd(bytes: &[u8]) -> bool {
-    bytes.iter().fold(0, |any, byte| any | is_odd(*byte)) != 0
-}
-
-/// Gathers bytes that are 0 or 1 into bits.
+/// A usual frame and nothing else.
 #[inline]
-fn pack(bytes: &[u8; 64]) -> u64 {
-    let (words, _) = bytes.as_chunks::<8>();
-    let mut mask = 0;
-    for (n, word) in words.iter().enumerate() {
-        let bits = u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        mask |= bits << (8 * n);
-    }
-    mask
+fn is_frame(part: &[u8]) -> bool {
+    matches!(part, [_, _, _, b'%', b'|', ..]) && part.len() <= LONGEST && bar::fills(part)
 }
 
-impl Lines {
-    pub(crate) fn new() -> Self {
+impl Default for Lines {
+    fn default() -> Self {
         Self {
             parts: Parts::new(),
+            scan: Scan::new(),
             carry: Vec::new(),
             beyond: 0,
             cr: false,
@@ -93,7 +103,9 @@ impl Lines {
             cr_parts: 0,
         }
     }
+}
 
+impl Lines {
     /// Tells what the user's file is, before the first block.
     pub(crate) fn begin(&mut self, mark: u64, wide: bool) {
         self.position = mark;
@@ -176,52 +188,138 @@ impl Lines {
 
     /// Hands on all parts that end within the block; where the open one begins.
     fn whole_parts<S: Sink + ?Sized>(&mut self, block: &[u8], sink: &mut S) -> usize {
+        let mut bits = Bits::new();
+        let mut series = Series::default();
         let mut start = 0;
-        // End of the last block of 64 that holds odd bytes.
+        // End of the last odd byte that was passed.
         let mut odd_until = 0;
-        let (chunks, tail) = block.as_chunks::<64>();
-        let mut padded = [b' '; 64];
-        padded.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
-        for (n, chunk) in chunks.iter().chain(std::iter::once(&padded)).enumerate() {
-            let base = n * 64;
-            let (mut breaks, odd) = breaks_and_odd(chunk);
-            if odd {
-                odd_until = base + 64;
-            }
-            while breaks != 0 {
-                let bit = breaks.trailing_zeros();
-                breaks &= breaks - 1;
-                let at = base + bit as usize;
-                if at < start {
-                    continue; // the line feed of a CR LF
-                }
-                let part = block.get(start..at).unwrap_or_default();
-                // First the bytes that tell a bar and a coloured line.
-                let told = matches!(part, [_, _, _, b'%', ..] | [0x1b, ..]);
-                let is_odd = odd_until > start && (told || has_odd(part));
-                if block.get(at) == Some(&b'\n') {
-                    self.hand_on(part, is_odd, End::Line, 1, false, sink);
-                    start = at + 1;
-                } else {
-                    match block.get(at + 1) {
-                        Some(b'\n') => {
-                            self.hand_on(part, is_odd, End::Line, 2, true, sink);
-                            start = at + 2;
-                        }
-                        Some(_) => {
-                            self.hand_on(part, is_odd, End::Cr, 1, false, sink);
-                            start = at + 1;
-                        }
-                        None => {
-                            self.keep(part);
-                            self.cr = true;
-                            return block.len();
-                        }
+        for (number, piece) in block.chunks(PIECE).enumerate() {
+            for (word, (mut breaks, odd)) in self.scan.words(piece, &mut bits).enumerate() {
+                let base = number * PIECE + word * 64;
+                while breaks != 0 {
+                    let at = base + breaks.trailing_zeros() as usize;
+                    let before = odd & ((breaks & breaks.wrapping_neg()) - 1);
+                    breaks &= breaks - 1;
+                    if at < start {
+                        continue; // the line feed of a CR LF
+                    }
+                    odd_until = end_of(before, base).unwrap_or(odd_until);
+                    match self.part_ends(block, start..at, odd_until > start, &mut series, sink) {
+                        Some(next) => start = next,
+                        None => return block.len(),
                     }
                 }
+                odd_until = end_of(odd, base).unwrap_or(odd_until);
             }
         }
+        self.last_frame(block, &mut series, sink);
         start
+    }
+
+    /// A part ends at a break; where the next part begins, if the block tells.
+    #[inline]
+    fn part_ends<S: Sink + ?Sized>(
+        &mut self,
+        block: &[u8],
+        part: Range<usize>,
+        odd: bool,
+        series: &mut Series,
+        sink: &mut S,
+    ) -> Option<usize> {
+        let at = part.end;
+        let text = block.get(part.clone()).unwrap_or_default();
+        let feed = block.get(at) == Some(&b'\n');
+        let next = block.get(at + 1);
+        let ends = feed || matches!(next, None | Some(b'\n'));
+        if self.waits(block, part, ends, series, sink) {
+            return Some(at + 1);
+        }
+        if feed {
+            self.hand_on(text, odd, End::Line, 1, false, sink);
+            return Some(at + 1);
+        }
+        match next {
+            Some(b'\n') => {
+                self.hand_on(text, odd, End::Line, 2, true, sink);
+                Some(at + 2)
+            }
+            Some(_) => {
+                self.hand_on(text, odd, End::Cr, 1, false, sink);
+                Some(at + 1)
+            }
+            None => {
+                self.keep(text);
+                self.cr = true;
+                None
+            }
+        }
+    }
+
+    /// A frame that may be redrawn by the next part waits in `series`; false for every other part.
+    #[inline]
+    fn waits<S: Sink + ?Sized>(
+        &mut self,
+        block: &[u8],
+        part: Range<usize>,
+        ends: bool,
+        series: &mut Series,
+        sink: &mut S,
+    ) -> bool {
+        let text = block.get(part.clone()).unwrap_or_default();
+        if !is_frame(text) {
+            self.last_frame(block, series, sink);
+            series.percent = None;
+            return false;
+        }
+        if series.goes_on(text) {
+            if let Some(redrawn) = series.last.take() {
+                self.skip_frame(redrawn, series);
+            }
+            if !ends {
+                series.last = Some(part);
+                return true;
+            }
+            self.count_skipped(block, series);
+        } else {
+            self.last_frame(block, series, sink);
+            series.percent = percent(text);
+        }
+        if ends {
+            series.percent = None;
+        }
+        false
+    }
+
+    /// A frame that the next one redraws is only counted.
+    #[inline]
+    fn skip_frame(&mut self, frame: Range<usize>, series: &mut Series) {
+        self.parts.skip_frame();
+        self.cr_parts += 1;
+        self.open = true;
+        if series.skipped.is_empty() {
+            series.skipped.start = frame.start;
+        }
+        series.skipped.end = frame.end + 1;
+    }
+
+    /// Counts the bytes of skipped frames in one go, which is dear when they are not those of the file.
+    #[inline]
+    fn count_skipped(&mut self, block: &[u8], series: &mut Series) {
+        let skipped = std::mem::take(&mut series.skipped);
+        self.position += match block.get(skipped) {
+            Some(bytes) if self.wide => 2 * units(bytes),
+            Some(bytes) => bytes.len() as u64,
+            None => 0,
+        };
+    }
+
+    /// Hands on the frame that nothing redrew.
+    #[inline]
+    fn last_frame<S: Sink + ?Sized>(&mut self, block: &[u8], series: &mut Series, sink: &mut S) {
+        self.count_skipped(block, series);
+        if let Some(frame) = series.last.take() {
+            self.hand_on(block.get(frame).unwrap_or_default(), true, End::Cr, 1, false, sink);
+        }
     }
 
     /// Keeps the beginning of an open part.
@@ -325,29 +423,6 @@ impl Lines {
             (_, 0, _) => "lf",
             (0, ..) => "crlf",
             _ => "mixed",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn breaks_and_odd_bytes_are_told() {
-        for byte in 0..=255_u8 {
-            let mut block = [b'a'; 64];
-            for at in [0, 7, 8, 31, 63] {
-                block[at] = byte;
-                let (breaks, odd) = breaks_and_odd(&block);
-                let bit = (breaks >> at) & 1 == 1;
-                assert_eq!(bit, byte == b'\n' || byte == b'\r');
-                let plain = (0x20..0x80).contains(&byte) && byte != b'^' && byte != b'%';
-                let strange = !plain && !matches!(byte, b'\n' | b'\r' | b'\t');
-                assert_eq!(odd, strange, "{byte}");
-                assert_eq!(has_odd(&block), strange, "{byte}");
-                block[at] = b'a';
-            }
         }
     }
 }

@@ -35,7 +35,7 @@ impl Sink for Keep {
 fn run(bytes: &[u8], block_size: usize) -> (Vec<Got>, Intake) {
     let mut keep = Keep::default();
     let source = Source::from_reader("test", bytes).unwrap();
-    let intake = read(source, &mut keep, &ReadOptions { block_size }).unwrap();
+    let intake = read(source, &mut keep, &ReadOptions { block_size, ..ReadOptions::default() }).unwrap();
     (keep.0, intake)
 }
 
@@ -243,8 +243,12 @@ impl std::io::Read for Failing {
 #[test]
 fn errors_half_way_keep_what_was_read() {
     let mut keep = Keep::default();
-    let intake =
-        read(Source::from_reader("x", Failing(0)).unwrap(), &mut keep, &ReadOptions { block_size: 10 }).unwrap();
+    let intake = read(
+        Source::from_reader("x", Failing(0)).unwrap(),
+        &mut keep,
+        &ReadOptions { block_size: 10, ..ReadOptions::default() },
+    )
+    .unwrap();
     assert_eq!(intake.truncated_by_error.as_deref(), Some("the disk is gone"));
     assert_eq!(keep.0.len(), 1);
     let error =

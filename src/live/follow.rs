@@ -79,12 +79,21 @@ impl Follower {
     }
 
     fn open(&mut self) -> io::Result<bool> {
+        let kind = match std::fs::metadata(&self.path) {
+            Ok(data) => data.file_type(),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        if kind.is_dir() {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        // To open a named pipe waits for its writer, for ever if need be.
+        if !kind.is_file() {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file any more"));
+        }
         match File::open(&self.path) {
             Ok(file) => {
                 let data = file.metadata()?;
-                if data.is_dir() {
-                    return Err(ErrorKind::IsADirectory.into());
-                }
                 self.file = Some((file, identity(&data)));
                 Ok(true)
             }

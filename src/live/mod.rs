@@ -8,10 +8,11 @@ mod processes;
 mod sample;
 mod stats;
 mod story;
+mod thrift;
 
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
-pub use processes::{Usage, tree, usage};
+pub use processes::{Usage, pss_kib, tree, usage};
 pub use sample::{GpuReading, HEADER, Sampler};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};
 pub use story::Story;

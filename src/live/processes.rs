@@ -1,10 +1,13 @@
 //! Memory of a process and its descendants, from `/proc`.
 
 use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// Processes looked at in one tree.
 const LIMIT: usize = 4096;
+/// Linux's "no such process".
+const ESRCH: i32 = 3;
 
 /// Memory of some processes together, in KiB.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,16 +50,39 @@ pub fn usage(proc: &Path, pids: &[u32]) -> Usage {
     let mut usage = Usage::default();
     for pid in pids {
         let Ok(status) = std::fs::read_to_string(proc.join(pid.to_string()).join("status")) else { continue };
-        let row = |name: &str| {
-            status.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok())
-        };
         // A zombie has no memory rows.
-        let Some(rss) = row("VmRSS:") else { continue };
+        let Some(rss) = row(&status, "VmRSS:") else { continue };
         usage.processes += 1;
         usage.rss_kib = usage.rss_kib.saturating_add(rss);
-        usage.anon_kib = usage.anon_kib.saturating_add(row("RssAnon:").unwrap_or(0));
+        usage.anon_kib = usage.anon_kib.saturating_add(row(&status, "RssAnon:").unwrap_or(0));
     }
     usage
+}
+
+/// What they use together, with what several share counted once (PSS). `None` when the kernel does not tell it of
+/// one that lives: a sum without it would be too low.
+///
+/// The kernel walks all pages for it: tens of milliseconds for a process of many gigabytes.
+pub fn pss_kib(proc: &Path, pids: &[u32]) -> Option<u64> {
+    let mut sum = None;
+    for pid in pids {
+        match std::fs::read_to_string(proc.join(pid.to_string()).join("smaps_rollup")) {
+            Ok(text) => sum = Some(sum.unwrap_or(0_u64).saturating_add(row(&text, "Pss:").unwrap_or(0))),
+            Err(error) if has_ended(&error) => {}
+            Err(_) => return None,
+        }
+    }
+    sum
+}
+
+/// Gone, or a zombie without memory. A kernel without the file says so of each, and then the sum is absent.
+fn has_ended(error: &io::Error) -> bool {
+    error.kind() == ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
+}
+
+/// `VmRSS:\t  572416 kB`
+fn row(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
 }
 
 #[cfg(test)]
@@ -81,5 +107,21 @@ mod tests {
         assert_eq!(found, [10, 11, 12]);
         assert_eq!(usage(folder.path(), &found), Usage { processes: 3, rss_kib: 1110, anon_kib: 555 });
         assert!(tree(folder.path(), 77).is_empty());
+    }
+
+    #[test]
+    fn shared_memory_is_counted_once_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |pid: u32, text: &str| {
+            std::fs::create_dir_all(folder.path().join(pid.to_string())).unwrap();
+            std::fs::write(folder.path().join(pid.to_string()).join("smaps_rollup"), text).unwrap();
+        };
+        put(10, "5566-7788 ---p 00000000 00:00 0 [rollup]\nRss: 900 kB\nPss: 500 kB\nPss_Dirty: 7 kB\n");
+        put(11, "Rss: 900 kB\nPss: 40 kB\n");
+        assert_eq!(pss_kib(folder.path(), &[10, 11, 12]), Some(540), "one that ended meanwhile uses nothing");
+        assert_eq!(pss_kib(folder.path(), &[12, 13]), None, "a kernel without the file");
+        // It can be seen and not read.
+        std::fs::create_dir_all(folder.path().join("14/smaps_rollup")).unwrap();
+        assert_eq!(pss_kib(folder.path(), &[10, 14]), None);
     }
 }

@@ -4,16 +4,20 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use super::processes::{tree, usage};
+use super::processes::{pss_kib, tree, usage};
 use super::stats::Stats;
-use crate::probe::{Host, glance};
+use super::thrift::Thrift;
+use crate::probe::{Cgroup, Host, glance};
 
 /// First line of a samples file.
-pub const HEADER: &str = "time,epoch,processes,rss_kb,rss_anon_kb,cgroup_current_kb,cgroup_max_kb,cgroup_oom_kills,mem_available_kb,swap_used_kb,vram_used_mib,vram_total_mib,process_vram_mib,allocator_reserved_mib,allocator_free_mib,stats_vram_free_mib,stats_ram_free_mib";
+pub const HEADER: &str = "time,epoch,processes,rss_kb,rss_anon_kb,pss_kb,cgroup_current_kb,cgroup_max_kb,cgroup_oom_kills,mem_available_kb,swap_used_kb,vram_used_mib,vram_total_mib,process_vram_mib,allocator_reserved_mib,allocator_free_mib,stats_vram_free_mib,stats_ram_free_mib";
+
+/// Between two readings of PSS, at least.
+const PSS_PAUSE: Duration = Duration::from_secs(10);
 
 /// Cards by their driver, all together, in MiB.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,29 +34,52 @@ pub struct Sampler<'h, H> {
     host: &'h H,
     proc: PathBuf,
     pid: u32,
+    /// The tree as it was found last: on a machine of thousands of processes, to find it is the dearest part.
+    known: Vec<u32>,
+    search: Thrift,
+    pss: Thrift,
 }
 
 impl<'h, H: Host> Sampler<'h, H> {
     /// Of `pid` and what it starts.
     pub fn new(host: &'h H, pid: u32) -> Self {
-        Self { host, proc: PathBuf::from("/proc"), pid }
+        Self {
+            host,
+            proc: PathBuf::from("/proc"),
+            pid,
+            known: Vec::new(),
+            search: Thrift::default(),
+            pss: Thrift::default(),
+        }
     }
 
-    /// Processes of the tree now.
-    pub fn pids(&self) -> Vec<u32> {
-        tree(&self.proc, self.pid)
+    /// Processes of the tree. Those that ended since the last search may be among them.
+    pub fn pids(&mut self) -> Vec<u32> {
+        if let Some(found) = self.search.take(Duration::ZERO, || tree(&self.proc, self.pid)) {
+            self.known = found;
+        }
+        self.known.clone()
     }
 
     /// Writes one line.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn line(&self, pids: &[u32], gpu: &GpuReading, stats: Option<&Stats>, out: &mut dyn Write) -> io::Result<()> {
+    pub fn line(
+        &mut self,
+        pids: &[u32],
+        gpu: &GpuReading,
+        stats: Option<&Stats>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let now = SystemTime::now();
         let epoch = now.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         let time = DateTime::<Utc>::from(now).to_rfc3339_opts(SecondsFormat::Millis, true);
         let used = usage(&self.proc, pids);
+        let pss = self.pss.take(PSS_PAUSE, || pss_kib(&self.proc, pids)).flatten();
         let cgroup = glance(self.host, Some(self.pid));
+        // One that just ended is moved to the root of all cgroups, whose figures are the machine's.
+        let cgroup = if usage(&self.proc, &[self.pid]).processes > 0 { cgroup } else { Cgroup::default() };
         let memory = crate::probe::memory(self.host);
         let kib = |bytes: Option<u64>| number(bytes.map(|bytes| bytes / 1024));
         let some = |value: u64| if used.processes > 0 { value.to_string() } else { String::new() };
@@ -66,6 +93,7 @@ impl<'h, H: Host> Sampler<'h, H> {
             used.processes.to_string(),
             some(used.rss_kib),
             some(used.anon_kib),
+            number(pss),
             kib(cgroup.current_bytes),
             kib(cgroup.tightest()),
             number(cgroup.oom_kills()),
@@ -95,13 +123,32 @@ mod tests {
     use crate::samples::{Column, read_samples};
 
     #[test]
+    fn one_that_ended_has_no_cgroup() {
+        let host = Root::this();
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .arg("--help")
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        let mut sampler = Sampler::new(&host, pid);
+        child.wait().unwrap();
+        let mut line = Vec::new();
+        sampler.line(&[pid], &GpuReading::default(), None, &mut line).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        assert_eq!(line.split(',').skip(2).take(7).collect::<Vec<_>>(), ["0", "", "", "", "", "", ""], "{line}");
+    }
+
+    #[test]
     fn what_is_written_can_be_read_back() {
-        let sampler = Sampler { host: &Root::this(), proc: PathBuf::from("/proc"), pid: std::process::id() };
+        let host = Root::this();
+        let mut sampler = Sampler::new(&host, std::process::id());
         let mut file = format!("{HEADER}\n").into_bytes();
         let gpu = GpuReading { used_mib: Some(3012.0), total_mib: Some(24564.0), process_mib: None };
         let stats = Stats { torch_reserved_mib: Some(5.0), ..Stats::default() };
         for _ in 0..2 {
-            sampler.line(&sampler.pids(), &gpu, Some(&stats), &mut file).unwrap();
+            let pids = sampler.pids();
+            sampler.line(&pids, &gpu, Some(&stats), &mut file).unwrap();
         }
         let read = read_samples("x", file.as_slice()).unwrap();
         assert!(read.has_time && read.points.len() == 2 && read.skipped == 0);
@@ -109,6 +156,8 @@ mod tests {
         if cfg!(target_os = "linux") {
             assert_eq!(read.ram_column(), Some(Column::Anon));
             assert!(read.points[0].rss_mib >= read.points[0].anon_mib);
+            assert!(read.points[0].pss_mib.is_none_or(|pss| Some(pss) <= read.points[0].rss_mib));
+            assert_eq!(read.points[1].pss_mib, None, "too dear for each sample");
         }
     }
 }

@@ -2,17 +2,17 @@
 //!
 //! The only network use of the program, asked for by name; any address but this machine's own is refused.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use miette::Diagnostic;
 use thiserror::Error;
 
-/// A server that is busy loading may answer late; a sample is not worth more.
+/// For a whole answer, however it drips in: a server that is busy loading may answer late; a sample is not worth more.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Largest answer that is read.
-const ANSWER_LIMIT: u64 = 256 * 1024;
+const ANSWER_LIMIT: usize = 256 * 1024;
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Why an address cannot be polled.
@@ -79,14 +79,29 @@ impl StatsUrl {
 
     /// Asks once. `None` when nobody answers, or not in time.
     pub fn ask(&self) -> Option<Stats> {
-        let mut stream =
-            self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, PATIENCE).ok())?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        stream.set_write_timeout(Some(PATIENCE)).ok()?;
-        write!(stream, "GET /system_stats HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host).ok()?;
-        let mut answer = Vec::new();
-        stream.take(ANSWER_LIMIT).read_to_end(&mut answer).ok()?;
-        parse_stats(&String::from_utf8_lossy(&answer))
+        let until = Instant::now() + PATIENCE;
+        let left = || until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+        let mut stream = self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, left()?).ok())?;
+        stream.set_write_timeout(Some(left()?)).ok()?;
+        // In one piece: a server may answer and hang up after the first.
+        let question = format!("GET /system_stats HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host);
+        stream.write_all(question.as_bytes()).ok()?;
+        let (mut answer, mut block) = (Vec::new(), [0; 8 * 1024]);
+        while answer.len() < ANSWER_LIMIT {
+            stream.set_read_timeout(Some(left()?)).ok()?;
+            let read = match stream.read(&mut block) {
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => return None,
+            };
+            answer.extend_from_slice(block.get(..read).unwrap_or_default());
+            // Not every server closes the connection behind its answer.
+            let stats = parse_stats(&String::from_utf8_lossy(&answer));
+            if stats.is_some() || read == 0 {
+                return stats;
+            }
+        }
+        None
     }
 }
 
@@ -139,6 +154,45 @@ mod tests {
         }
     }
 
+    /// A server on this machine that answers once with `parts`, with pauses between them.
+    fn server(parts: Vec<Vec<u8>>, pause: Duration) -> StatsUrl {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for part in parts {
+                if stream.write_all(&part).is_err() {
+                    return;
+                }
+                std::thread::sleep(pause);
+            }
+            // It keeps the connection open.
+            let _ = stream.read(&mut [0; 4096]);
+            std::thread::sleep(Duration::from_secs(30));
+        });
+        StatsUrl::parse(&url).unwrap()
+    }
+
+    #[test]
+    fn a_server_that_does_not_hang_up_is_understood() {
+        let head = b"HTTP/1.1 200 OK\r\n\r\n".to_vec();
+        let body = b"{\"system\":{\"ram_free\":1048576},\"devices\":[]}".to_vec();
+        assert_eq!(server(vec![head, body], Duration::ZERO).ask().unwrap().ram_free_mib, Some(1.0));
+    }
+
+    #[test]
+    fn a_server_that_drips_or_floods_holds_nothing_up() {
+        let begun = Instant::now();
+        let drips: Vec<Vec<u8>> =
+            b"HTTP/1.1 200 OK\r\n\r\n{".iter().copied().chain([b' '; 2000]).map(|byte| vec![byte]).collect();
+        assert_eq!(server(drips, Duration::from_millis(20)).ask(), None);
+        let flood = vec![vec![b'{'; 64 * 1024]; 64];
+        assert_eq!(server(flood, Duration::ZERO).ask(), None);
+        assert_eq!(server(Vec::new(), Duration::ZERO).ask(), None, "it says nothing at all");
+        // The drips alone last forty seconds.
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
     #[test]
     fn an_answer_is_read_and_an_error_page_is_not() {
         let body = "{\"system\":{\"ram_free\":1048576},\"devices\":[{\"vram_free\":2097152,\"torch_vram_total\":4194304,\"torch_vram_free\":1048576}]}";
@@ -148,6 +202,10 @@ mod tests {
             (Some(2.0), Some(4.0), Some(1.0), Some(1.0))
         );
         assert_eq!(parse_stats(&format!("HTTP/1.1 404 Not Found\r\n\r\n{body}")), None);
-        assert_eq!(parse_stats("garbage"), None);
+        for wrong in ["garbage", "", "HTTP/1.1 200 OK\r\n\r\n<html>{}</html>}", "HTTP/1.1 200 OK\r\n\r\n}{"] {
+            assert_eq!(parse_stats(wrong), None, "{wrong}");
+        }
+        let odd = "HTTP/1.1 200 OK\r\n\r\n{\"system\":{\"ram_free\":-5},\"devices\":{\"vram_free\":\"much\"}}";
+        assert_eq!(parse_stats(odd), Some(Stats::default()), "figures that cannot be are absent");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::Read;
 use crate::event::Recogniser;
-use crate::input::{Intake, ReadOptions, Reader};
+use crate::input::{Intake, Reader};
 use crate::rule::Packs;
 use crate::timeline::Fold;
 
@@ -23,11 +23,7 @@ impl std::fmt::Debug for Story<'_> {
 impl<'p> Story<'p> {
     /// A log of which nothing was read yet.
     pub fn new(packs: &'p Packs) -> Self {
-        Self {
-            reader: Reader::new(ReadOptions::default()),
-            recogniser: Recogniser::new(packs, Fold::new(packs)),
-            at_line_start: true,
-        }
+        Self { reader: Reader::new(), recogniser: Recogniser::new(packs, Fold::new(packs)), at_line_start: true }
     }
 
     /// Takes the next bytes, however they are cut.

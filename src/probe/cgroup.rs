@@ -12,6 +12,8 @@ use super::mount::{Mount, folder, mounts};
 
 /// Version 1 writes "no limit" as the largest number of pages.
 const HUGE: u64 = 1 << 62;
+/// A cgroup is full when no more than this part of its limit is left: memory is charged in steps.
+const FULL_PART: u64 = 64;
 /// Looks until two agree.
 const LOOKS: usize = 4;
 
@@ -77,6 +79,8 @@ pub struct Level {
     pub swap_max_bytes: Option<u64>,
     pub current_bytes: Option<u64>,
     pub reclaimable_bytes: Option<u64>,
+    /// Most that was ever in use.
+    pub peak_bytes: Option<u64>,
     /// Times that the limit could not be kept.
     pub ooms: Option<u64>,
     /// Processes that the kernel killed for it.
@@ -98,6 +102,13 @@ impl Cgroup {
     pub fn ooms(&self) -> Option<u64> {
         let counts: Vec<u64> = self.levels.iter().filter_map(|level| level.ooms).collect();
         (!counts.is_empty()).then(|| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)))
+    }
+
+    /// The limit was reached at some time, as far as the kernel remembers.
+    pub fn was_full(&self) -> bool {
+        let Some((limit, at)) = self.limit_bytes.zip(self.limit_at.as_ref()) else { return false };
+        let peak = self.levels.iter().find(|level| level.folder == *at).and_then(|level| level.peak_bytes);
+        peak.is_some_and(|peak| peak >= limit - limit / FULL_PART)
     }
 
     fn limits(&self) -> (&Option<String>, Option<u64>, Option<u64>, Option<u64>) {
@@ -266,6 +277,7 @@ impl Walk<'_> {
             level.reclaimable_bytes = self
                 .row(folder, "memory.stat", "total_inactive_file")
                 .or_else(|| self.row(folder, "memory.stat", "inactive_file"));
+            level.peak_bytes = self.number(folder, "memory.max_usage_in_bytes");
             level.ooms = self.number(folder, "memory.failcnt");
             level.oom_kills = self.row(folder, "memory.oom_control", "oom_kill");
         } else {
@@ -273,6 +285,7 @@ impl Walk<'_> {
             level.swap_max_bytes = bytes(&self.bound(folder, "memory.swap.max", cgroup));
             level.current_bytes = self.number(folder, "memory.current");
             level.reclaimable_bytes = self.row(folder, "memory.stat", "inactive_file");
+            level.peak_bytes = self.number(folder, "memory.peak");
             level.ooms = self.row(folder, "memory.events", "oom");
             level.oom_kills = self.row(folder, "memory.events", "oom_kill");
         }

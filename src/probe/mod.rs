@@ -45,7 +45,7 @@ impl Probe {
             memory: memory(host),
             cgroup: cgroup(host, pid),
             gpus: gpu::gpus(host),
-            container: signs(host),
+            container: signs(host, pid),
         }
     }
 

@@ -32,24 +32,40 @@ const PATHS: [(&str, &str); 5] = [
     ("containerd", "containerd"),
 ];
 
-/// All signs, in a fixed order.
-pub fn signs(host: &dyn Host) -> Vec<Sign> {
+/// All signs that `pid`, or this process, is in a container, in a fixed order.
+pub fn signs(host: &dyn Host, pid: Option<u32>) -> Vec<Sign> {
     let mut found = Vec::new();
     let mut add = |kind: &str, at: &str| found.push(Sign { kind: kind.to_owned(), at: at.to_owned() });
-    for (path, kind) in FILES.iter().filter(|(path, _)| host.exists(path)) {
-        add(kind, path);
+    let own = pid.map_or_else(|| "/proc/self".to_owned(), |pid| format!("/proc/{pid}"));
+    // Another process may have another root.
+    let root = pid.map_or_else(String::new, |pid| format!("/proc/{pid}/root"));
+    for (path, kind) in FILES {
+        let path = format!("{root}{path}");
+        if host.exists(&path) {
+            add(kind, &path);
+        }
     }
+    let theirs = pid.map(|_| host.read(&format!("{own}/environ")).unwrap_or_default());
     for (name, kind) in VARIABLES {
-        if let Some(value) = host.env(name) {
+        let value = match &theirs {
+            None => host.env(name),
+            Some(text) => text
+                .split('\0')
+                .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned),
+        };
+        if let Some(value) = value {
             add(if kind.is_empty() { &value } else { kind }, &format!("${name}"));
         }
     }
-    if let Ok(text) = host.read("/proc/self/cgroup")
+    let path = format!("{own}/cgroup");
+    if let Ok(text) = host.read(&path)
         && let Some((_, kind)) = PATHS.iter().find(|(part, _)| text.contains(part))
     {
-        add(kind, "/proc/self/cgroup");
+        add(kind, &path);
     }
-    if let Ok(text) = host.read("/proc/self/mountinfo") {
+    if let Ok(text) = host.read(&format!("{own}/mountinfo")) {
         let mounts = mounts(&text);
         if mounts.iter().any(|mount| mount.point == "/" && mount.kind.starts_with("overlay")) {
             add("overlay", "/");

@@ -161,17 +161,18 @@ fn table(derived: &[Derived], labels: &Labels<'_>) -> Block {
     let head =
         std::iter::once(String::new()).chain(derived.iter().map(|one| format!("ComfyUI {}", one.version))).collect();
     let bytes = |bytes: Option<f64>| bytes.map_or_else(|| "–".to_owned(), text::bytes);
+    let from = |at: Option<f64>| match at {
+        Some(at) if at < MIB => labels.get("probe-at-once"),
+        at => bytes(at),
+    };
     let row = |id: &str, value: &dyn Fn(&Derived) -> String| {
         std::iter::once(labels.get(id)).chain(derived.iter().map(value)).collect::<Vec<String>>()
     };
     let rows = vec![
         row("probe-row-ram", &|one| bytes(one.total_ram_bytes)),
         row("probe-row-cache", &|one| one.cache_mode.clone().unwrap_or_else(|| "–".to_owned())),
-        row("probe-row-active", &|one| bytes(one.cache_gives_way_bytes)),
-        row("probe-row-idle", &|one| match one.idle_cache_gives_way_bytes {
-            Some(at) if at < MIB => labels.get("probe-at-once"),
-            at => bytes(at),
-        }),
+        row("probe-row-active", &|one| from(one.cache_gives_way_bytes)),
+        row("probe-row-idle", &|one| from(one.idle_cache_gives_way_bytes)),
         row("probe-row-pinned", &|one| bytes(one.pinned_ceiling_bytes)),
         row("probe-row-fits", &|one| labels.get(if one.beyond_limit { "probe-beyond" } else { "probe-within" })),
     ];

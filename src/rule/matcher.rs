@@ -1,12 +1,12 @@
-//! Which message rule a line belongs to: a hash of how the line begins, then the few templates that begin so.
+//! Which message rule a line belongs to: of the few whose templates begin like the line, the first that fits.
 //!
-//! Measured: an automaton over all bytes pays for every byte of a line; this touches four to twelve.
-//! Templates that begin with a capture are found by a digit, by their second word, or behind the first `: `.
+//! Which rules a line may belong to is found by `index`.
 
 use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
+use super::index::Index;
 use super::kind::EventKind;
 use super::schema::{Constant, Mark, MessageDef};
 use super::template::{CaptureType, Captures, Lent, Part, Slot, Spans, Template, TemplateError, begins_with_number};
@@ -168,6 +168,11 @@ impl Rule {
         }
     }
 
+    /// How many captures it has.
+    pub(crate) fn capture_count(&self) -> usize {
+        self.slots().len()
+    }
+
     fn slots(&self) -> &[Slot] {
         match &self.form {
             Form::Template(template) => &template.slots,
@@ -237,16 +242,13 @@ impl<'r, 't> Found<'r, 't> {
 #[derive(Debug, Default)]
 pub struct Matcher {
     rules: Vec<Rule>,
-    by_start: Buckets,
-    by_second_word: Buckets,
-    behind_colon: Buckets,
-    by_first_byte: Vec<Vec<Candidate>>,
+    index: Index,
 }
 
 impl Matcher {
     /// Builds the lookup tables. Rules that no line could be found by are handed back with the reason.
     pub fn new(rules: Vec<Rule>) -> (Self, Vec<(String, RuleError)>) {
-        let mut matcher = Self { by_first_byte: vec![Vec::new(); 256], ..Self::default() };
+        let mut matcher = Self { rules: Vec::new(), index: Index::new() };
         let mut refused = Vec::new();
         let mut order: Vec<usize> = (0..rules.len()).collect();
         order.sort_by(|a, b| {
@@ -256,7 +258,10 @@ impl Matcher {
         let mut slots: Vec<Option<Rule>> = rules.into_iter().map(Some).collect();
         for index in order {
             let Some(mut rule) = slots.get_mut(index).and_then(Option::take) else { continue };
-            let Ok(number) = u16::try_from(matcher.rules.len()) else { break };
+            // The largest number means "no rule" where look-ups are kept.
+            let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX) else {
+                break;
+            };
             rule.number = number;
             if matcher.enter(&rule, number) {
                 matcher.rules.push(rule);
@@ -264,9 +269,7 @@ impl Matcher {
                 refused.push((rule.id.to_string(), RuleError::Template(TemplateError::NoAnchor)));
             }
         }
-        for buckets in [&mut matcher.by_start, &mut matcher.by_second_word, &mut matcher.behind_colon] {
-            buckets.seal();
-        }
+        matcher.index.seal();
         (matcher, refused)
     }
 
@@ -277,64 +280,33 @@ impl Matcher {
 
     fn enter(&mut self, rule: &Rule, number: u16) -> bool {
         let template = match &rule.form {
-            Form::Regex(pattern) => return self.enter_literal(&pattern.anchor, number),
+            Form::Regex(pattern) => return self.index.enter_literal(&pattern.anchor, number),
             Form::Template(template) => template,
         };
         let literal_at = |at: usize| match template.parts.get(at) {
-            Some(Part::Literal(literal)) => Some(literal),
+            Some(Part::Literal(literal)) => Some(&**literal),
             _ => None,
         };
         if let Some(literal) = literal_at(0) {
-            return self.enter_literal(literal, number);
+            return self.index.enter_literal(literal, number);
         }
         let Some(first) = template.slots.first() else { return false };
         match (&first.kind, literal_at(1)) {
-            _ if begins_with_number(template) => {
-                self.enter_bytes(b"0123456789-", number);
-                true
-            }
+            _ if begins_with_number(template) => self.index.enter_bytes(b"0123456789-", number),
             (CaptureType::OneOf(words), next) => words.iter().all(|word| {
                 let mut begin = word.as_bytes().to_vec();
-                begin.extend_from_slice(next.map(|literal| &**literal).unwrap_or_default());
-                self.enter_literal(&begin, number)
+                begin.extend_from_slice(next.unwrap_or_default());
+                self.index.enter_literal(&begin, number)
             }),
-            (CaptureType::Version, _) => {
-                self.enter_bytes(b"0123456789v", number);
-                true
-            }
-            (kind, Some(literal)) => {
-                if let Some(key) = literal.strip_prefix(b": ").and_then(key_of) {
-                    self.behind_colon.add(key, Candidate::any(number));
-                    true
-                } else if let Some(key) = literal.strip_prefix(b" ").and_then(key_of)
-                    && matches!(kind, CaptureType::Word | CaptureType::Class)
-                {
-                    self.by_second_word.add(key, Candidate::any(number));
-                    true
-                } else {
-                    false
+            (CaptureType::Version, _) => self.index.enter_bytes(b"0123456789v", number),
+            (kind, Some(literal)) => match (literal.strip_prefix(b": "), literal.strip_prefix(b" ")) {
+                (Some(rest), _) => self.index.enter_behind_colon(rest, number),
+                (_, Some(rest)) if matches!(kind, CaptureType::Word | CaptureType::Class) => {
+                    self.index.enter_second_word(rest, number)
                 }
-            }
-            _ => false,
-        }
-    }
-
-    fn enter_literal(&mut self, literal: &[u8], number: u16) -> bool {
-        match key_of(literal) {
-            Some(key) => self.by_start.add(key, Candidate::of(number, literal)),
-            None => match literal.first() {
-                Some(byte) => self.enter_bytes(&[*byte], number),
-                None => return false,
+                _ => false,
             },
-        }
-        true
-    }
-
-    fn enter_bytes(&mut self, bytes: &[u8], number: u16) {
-        for byte in bytes {
-            if let Some(list) = self.by_first_byte.get_mut(usize::from(*byte)) {
-                list.push(Candidate::any(number));
-            }
+            _ => false,
         }
     }
 
@@ -349,27 +321,23 @@ impl Matcher {
     /// The rule for a line; the captures are written to `spans`.
     pub(crate) fn look_up<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> Option<Found<'r, 't>> {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
-        for way in WAYS {
-            let list = self.list(way, line);
-            if list.is_empty() {
-                continue;
+        let mut best = None;
+        self.index.candidates(line, |number| {
+            let rule = self.rules.get(usize::from(number))?;
+            let end = rule.matches(line, spans)?;
+            let (text, rest) = line.split_at_checked(end)?;
+            let tail = rest.trim_ascii_start();
+            if tail.iter().all(|byte| matches!(byte, b'\'' | b'"' | b'`' | b'.')) {
+                best = Some(Found { rule, text, tail: &[] });
+            } else if rule.open || rest.len() - tail.len() >= WANDERED {
+                best = Some(Found { rule, text, tail });
+            } else if glued.is_none() && self.begins_known(tail) {
+                glued = Some((Found { rule, text, tail }, *spans));
             }
-            let head = Head::of(line);
-            for candidate in list.iter().filter(|candidate| head.may_be(candidate)) {
-                let Some(rule) = self.rules.get(usize::from(candidate.number)) else { continue };
-                let Some(end) = rule.matches(line, spans) else { continue };
-                let (text, rest) = line.split_at_checked(end)?;
-                let tail = rest.trim_ascii_start();
-                if tail.iter().all(|byte| matches!(byte, b'\'' | b'"' | b'`' | b'.')) {
-                    return Some(Found { rule, text, tail: &[] });
-                }
-                if rule.open || rest.len() - tail.len() >= WANDERED {
-                    return Some(Found { rule, text, tail });
-                }
-                if glued.is_none() && self.begins_known(tail) {
-                    glued = Some((Found { rule, text, tail }, *spans));
-                }
-            }
+            best.is_some().then_some(())
+        });
+        if best.is_some() {
+            return best;
         }
         let (found, taken) = glued?;
         *spans = taken;
@@ -378,183 +346,9 @@ impl Matcher {
 
     /// Some rule's template begins `text`; what follows it is not looked at.
     fn begins_known(&self, text: &[u8]) -> bool {
-        let head = Head::of(text);
         let mut spans = Spans::new();
-        WAYS.iter().flat_map(|way| self.list(*way, text)).filter(|candidate| head.may_be(candidate)).any(|candidate| {
-            self.rules.get(usize::from(candidate.number)).is_some_and(|rule| rule.matches(text, &mut spans).is_some())
-        })
-    }
-
-    /// The rules that a line may belong to by one of the ways to find them; most lines need only the first.
-    #[inline]
-    fn list(&self, way: Way, line: &[u8]) -> &[Candidate] {
-        match way {
-            Way::Start => key_of(line).map_or(&[], |key| self.by_start.get(key)),
-            Way::FirstByte => match line.first() {
-                Some(byte) => self.by_first_byte.get(usize::from(*byte)).map_or(&[], Vec::as_slice),
-                None => &[],
-            },
-            Way::SecondWord => second_word_key(line).map_or(&[], |key| self.by_second_word.get(key)),
-            Way::Colon => colon_key(line).map_or(&[], |key| self.behind_colon.get(key)),
-        }
-    }
-}
-
-/// The ways by which rules are found, in the order in which they are tried.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    Start,
-    FirstByte,
-    SecondWord,
-    Colon,
-}
-
-const WAYS: [Way; 4] = [Way::Start, Way::FirstByte, Way::SecondWord, Way::Colon];
-
-fn key_of(text: &[u8]) -> Option<u32> {
-    text.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
-}
-
-fn second_word_key(line: &[u8]) -> Option<u32> {
-    let blank = memchr::memchr(b' ', line.get(..line.len().min(160))?)?;
-    let rest = line.get(blank..)?;
-    key_of(rest.trim_ascii_start())
-}
-
-fn colon_key(line: &[u8]) -> Option<u32> {
-    let head = line.get(..line.len().min(96))?;
-    let colon = memchr::memchr_iter(b':', head).find(|at| line.get(at + 1) == Some(&b' '))?;
-    key_of(line.get(colon + 2..)?)
-}
-
-/// A rule that begins with a key, with the eight bytes that follow the key in its literal.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    next: u64,
-    mask: u64,
-    number: u16,
-}
-
-impl Candidate {
-    /// A rule of which nothing more is known.
-    fn any(number: u16) -> Self {
-        Self { next: 0, mask: 0, number }
-    }
-
-    fn of(number: u16, literal: &[u8]) -> Self {
-        let mut next = [0; 8];
-        let mut mask = [0; 8];
-        // Of two blanks the second one may be missing in the line.
-        let firm = literal.windows(2).position(|pair| pair == b"  ").map_or(literal.len(), |at| at + 1);
-        let rest = literal.get(4..firm).unwrap_or_default();
-        for ((next, mask), byte) in next.iter_mut().zip(&mut mask).zip(rest) {
-            (*next, *mask) = (*byte, 0xff);
-        }
-        Self { next: u64::from_le_bytes(next), mask: u64::from_le_bytes(mask), number }
-    }
-}
-
-/// How a line goes on behind its key. Dozens of rules share a beginning such as `load` or `[Com`; comparing eight
-/// bytes at once rules out most of them.
-#[derive(Debug, Clone, Copy)]
-struct Head {
-    next: u64,
-    /// All bytes count; none do where a run of blanks may stand for a single one.
-    firm: u64,
-}
-
-impl Head {
-    #[inline]
-    fn of(line: &[u8]) -> Self {
-        // Read as two numbers and not through a buffer: what was just written byte by byte is slow to read as a whole.
-        let bytes = match (line.first_chunk::<8>(), line.get(8..12).and_then(<[u8]>::first_chunk::<4>)) {
-            (Some(first), Some(more)) => {
-                u128::from(u64::from_le_bytes(*first)) | (u128::from(u32::from_le_bytes(*more)) << 64)
-            }
-            _ => line.iter().take(12).rev().fold(0, |bytes, byte| (bytes << 8) | u128::from(*byte)),
-        };
-        let blanks = places_of(bytes, b' ');
-        let odd = blanks & (blanks << 8) != 0 || places_of(bytes, b'\t') != 0;
-        Self { next: (bytes >> 32) as u64, firm: if odd { 0 } else { u64::MAX } }
-    }
-
-    #[inline]
-    fn may_be(self, candidate: &Candidate) -> bool {
-        (self.next ^ candidate.next) & candidate.mask & self.firm == 0
-    }
-}
-
-/// The highest bit of each byte that equals `byte`.
-#[inline]
-fn places_of(bytes: u128, byte: u8) -> u128 {
-    const EACH: u128 = u128::from_le_bytes([1; 16]);
-    const LOW: u128 = EACH * 0x7f;
-    let differs = bytes ^ (EACH * u128::from(byte));
-    !(((differs & LOW) + LOW) | differs | LOW)
-}
-
-/// Candidates by a four-byte key, open addressing.
-#[derive(Debug, Default)]
-struct Buckets {
-    pending: Vec<(u32, Candidate)>,
-    candidates: Vec<Candidate>,
-    slots: Vec<Bucket>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Bucket {
-    key: u32,
-    /// Range of its candidates; an empty one marks a free slot.
-    from: u16,
-    to: u16,
-}
-
-impl Buckets {
-    fn add(&mut self, key: u32, candidate: Candidate) {
-        self.pending.push((key, candidate));
-    }
-
-    /// Builds the table. Candidates of a key keep the order in which they were added.
-    fn seal(&mut self) {
-        let mut pending = std::mem::take(&mut self.pending);
-        pending.sort_by_key(|(key, _)| *key);
-        self.slots = vec![Bucket::default(); (pending.len() * 2).next_power_of_two().max(16)];
-        for same in pending.chunk_by(|(a, _), (b, _)| a == b) {
-            let Some((key, _)) = same.first() else { continue };
-            let from = self.candidates.len();
-            self.candidates.extend(same.iter().map(|(_, candidate)| *candidate));
-            let (Ok(from), Ok(to)) = (u16::try_from(from), u16::try_from(self.candidates.len())) else { break };
-            let mut at = self.home(*key);
-            while self.slots.get(at).is_some_and(|slot| slot.to != 0) {
-                at = (at + 1) & (self.slots.len() - 1);
-            }
-            if let Some(slot) = self.slots.get_mut(at) {
-                *slot = Bucket { key: *key, from, to };
-            }
-        }
-    }
-
-    #[inline]
-    fn home(&self, key: u32) -> usize {
-        (key.wrapping_mul(0x9E37_79B1) >> 8) as usize & (self.slots.len() - 1)
-    }
-
-    #[inline]
-    fn get(&self, key: u32) -> &[Candidate] {
-        if self.slots.is_empty() {
-            return &[];
-        }
-        let mut at = self.home(key);
-        while let Some(slot) = self.slots.get(at) {
-            if slot.to == 0 {
-                return &[];
-            }
-            if slot.key == key {
-                return self.candidates.get(usize::from(slot.from)..usize::from(slot.to)).unwrap_or_default();
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        &[]
+        let begins = |number| self.rules.get(usize::from(number))?.matches(text, &mut spans).map(|_| ());
+        self.index.candidates(text, begins).is_some()
     }
 }
 

@@ -3,8 +3,10 @@
 mod error;
 mod file;
 mod folder;
+mod index;
 mod kind;
 pub mod lint;
+mod lookups;
 mod matcher;
 mod pack;
 mod role;
@@ -17,6 +19,7 @@ pub use error::PackError;
 pub use file::PackFile;
 pub use folder::{PackSource, SourceFile, SourceItem, SourceText, read_file, read_folder};
 pub use kind::EventKind;
+pub(crate) use lookups::Lookups;
 pub(crate) use matcher::Found;
 pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};

@@ -1,7 +1,7 @@
 //! CSV with a header line, or JSON lines, become samples in MiB.
 //!
-//! Known columns: `time` or `epoch`; `rss_anon_*` (or `anon_*`), `rss_*`, `cgroup_current_*`, `mem_available_*`,
-//! `vram_used_*`. The end of a name gives its unit: `_kb`/`_kib`, `_mb`/`_mib`, `_gib`, else bytes. Others are ignored.
+//! Known columns: `time` or `epoch`; `rss_anon_*` (or `anon_*`), `rss_*`, `pss_*`, `cgroup_current_*`,
+//! `mem_available_*`, `vram_used_*`. The end of a name gives its unit: `_kb`/`_kib`, `_mb`/`_mib`, `_gib`, else bytes. Others are ignored.
 
 use std::io::{BufRead, Read};
 
@@ -23,6 +23,8 @@ pub enum Column {
     Anon,
     /// Resident memory, mapped files included.
     Rss,
+    /// Resident memory of all processes, with what several of them share counted once.
+    Pss,
     /// The container's own count.
     Cgroup,
     /// What the machine can still give.
@@ -38,6 +40,7 @@ pub struct Sample {
     pub seconds: f64,
     pub anon_mib: Option<f64>,
     pub rss_mib: Option<f64>,
+    pub pss_mib: Option<f64>,
     pub cgroup_mib: Option<f64>,
     pub available_mib: Option<f64>,
     pub vram_mib: Option<f64>,
@@ -49,6 +52,7 @@ impl Sample {
         match column {
             Column::Anon => self.anon_mib,
             Column::Rss => self.rss_mib,
+            Column::Pss => self.pss_mib,
             Column::Cgroup => self.cgroup_mib,
             Column::Available => self.available_mib,
             Column::Vram => self.vram_mib,
@@ -74,7 +78,7 @@ impl Samples {
 
     /// The column that tells most about the process's own RAM.
     pub fn ram_column(&self) -> Option<Column> {
-        [Column::Anon, Column::Cgroup, Column::Rss]
+        [Column::Anon, Column::Cgroup, Column::Pss, Column::Rss]
             .into_iter()
             .find(|column| self.points.iter().any(|sample| sample.get(*column).is_some()))
     }
@@ -133,7 +137,7 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
         };
         number += 1;
         match sample.filter(|sample| {
-            [Column::Anon, Column::Rss, Column::Cgroup, Column::Available, Column::Vram]
+            [Column::Anon, Column::Rss, Column::Pss, Column::Cgroup, Column::Available, Column::Vram]
                 .iter()
                 .any(|column| sample.get(*column).is_some())
         }) {
@@ -186,6 +190,7 @@ impl Field {
             ("vram_used", Column::Vram),
             ("vram", Column::Vram),
             ("rss", Column::Rss),
+            ("pss", Column::Pss),
         ]
         .iter()
         .find_map(|(start, column)| name.strip_prefix(start).map(|rest| (*column, rest)))?;
@@ -215,6 +220,7 @@ impl Field {
                 let slot = match column {
                     Column::Anon => &mut sample.anon_mib,
                     Column::Rss => &mut sample.rss_mib,
+                    Column::Pss => &mut sample.pss_mib,
                     Column::Cgroup => &mut sample.cgroup_mib,
                     Column::Available => &mut sample.available_mib,
                     Column::Vram => &mut sample.vram_mib,
@@ -277,6 +283,15 @@ mod tests {
         assert_eq!(a.points[0].anon_mib, Some(227.0));
         assert_eq!(a.points[0].rss_mib, b.points[0].rss_mib);
         assert_eq!(a.ram_column(), Some(Column::Anon));
+    }
+
+    #[test]
+    fn a_column_that_is_read_seldom_does_not_stand_for_one_that_is_always_there() {
+        let both = read_samples("x", "time,rss_kb,rss_anon_kb,pss_kb\n1,900,100,500\n2,900,100,\n".as_bytes()).unwrap();
+        assert_eq!((both.ram_column(), both.points[1].pss_mib), (Some(Column::Anon), None));
+        let shared = read_samples("x", "time,rss_mib,pss_mib\n1,9,5\n".as_bytes()).unwrap();
+        assert_eq!((shared.ram_column(), shared.points[0].pss_mib), (Some(Column::Pss), Some(5.0)));
+        assert_eq!(shared.series(Column::Pss), [(1.0, 5.0)]);
     }
 
     #[test]

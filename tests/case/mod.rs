@@ -106,3 +106,10 @@ pub fn report(arguments: &[&str]) -> Value {
 pub fn primary(report: &Value) -> &str {
     report["verdict"]["primary"].as_str().unwrap()
 }
+
+/// Whoever started this test had Ctrl-C ignored (`cargo test &` in a script); what it starts inherits that.
+pub fn ctrl_c_is_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+}

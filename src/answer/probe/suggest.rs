@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::derive::{self, Derived};
 use super::{ProbeQuestion, Sight};
 use crate::diagnosis::Words;
-use crate::probe::Probe;
+use crate::probe::{Hierarchy, Probe};
 use crate::rule::{FlagDef, FlagRole, Version};
 use crate::samples::Samples;
 use crate::text;
@@ -73,7 +73,8 @@ pub(super) fn suggest(
         };
     };
     let number = question.version.or_else(|| Version::parse(&version));
-    let ceiling = ceiling_bytes(probe, limit as f64, words, fixed);
+    let like_fixed = gives_way_bytes(probe, limit as f64, words, fixed);
+    let ceiling = like_fixed.unwrap_or(limit as f64 * 0.9);
     let mut settings = Vec::new();
     let known = |role: FlagRole| number.and_then(|number| words.packs.flag_in(role, number));
     let unpinned = known(FlagRole::PinningOff);
@@ -94,27 +95,33 @@ pub(super) fn suggest(
         });
     }
     let text = words.say(
-        "suggest-blind",
+        if like_fixed.is_some() { "suggest-blind" } else { "suggest-blind-small" },
         &[("version", &version), ("limit", &usable), ("ceiling", &text::bytes(ceiling)), ("fixed", &fixed.to_string())],
     );
-    let launcher = (probe.system == "linux").then(|| launcher(words)).flatten();
+    let launcher = launcher(probe, words);
     Suggestion { version, text, settings, launcher, thresholds }
 }
 
-/// Where the first version that sees the limit would begin to give way.
-fn ceiling_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -> f64 {
-    derive::derived(probe, words.packs, fixed)
-        .cache_gives_way_bytes
-        .filter(|bytes| *bytes > 0.0 && *bytes < limit)
-        .unwrap_or(limit * 0.9)
+/// Where the first version that sees the limit would begin to give way; nothing where its headroom is the whole limit.
+fn gives_way_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -> Option<f64> {
+    derive::derived(probe, words.packs, fixed).cache_gives_way_bytes.filter(|bytes| *bytes > 0.0 && *bytes < limit)
 }
 
-/// The program in the essay on the verdict.
-fn launcher(words: &Words<'_>) -> Option<String> {
+/// The program in the essay on the verdict, which looks where a container has its limit; here it looks where this
+/// limit was found. It knows hard limits only.
+fn launcher(probe: &Probe, words: &Words<'_>) -> Option<String> {
+    let cgroup = &probe.cgroup;
+    let at = cgroup.limit_at.as_ref().filter(|_| cgroup.limit_bytes == probe.limit_bytes())?;
     let essay = words.packs.prose_text("verdict", "container-limit", "to_do", words.zh)?;
     let (_, from) = essay.split_once("```python\n")?;
     let (code, _) = from.split_once("```")?;
-    Some(code.trim_end().to_owned())
+    let usual = match cgroup.hierarchy {
+        Hierarchy::V1 => "\"/sys/fs/cgroup/memory/\"",
+        _ => "\"/sys/fs/cgroup/\"",
+    };
+    // What JSON writes is a text of Python too.
+    let here = serde_json::to_string(&format!("{}/", at.trim_end_matches('/'))).ok()?;
+    Some(code.trim_end().replacen(usual, &here, 1))
 }
 
 fn thresholds(derived: Option<&Derived>, words: &Words<'_>, question: &ProbeQuestion<'_>) -> Vec<Threshold> {

@@ -6,12 +6,10 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-#[cfg(unix)]
-use std::io::IsTerminal;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::pump::{Log, pump};
 use crate::command::interrupt::Interrupts;
@@ -122,13 +120,15 @@ impl Child {
     /// A key such as Ctrl-C reaches the program through the terminal that it shares with us; twice would be too much.
     #[cfg(unix)]
     fn pass_on(&self, signal: i32) {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-        let from_keys = io::stdin().is_terminal() || io::stdout().is_terminal() || io::stderr().is_terminal();
+        use rustix::process::Signal;
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
         let signal = match signal {
-            SIGINT if !from_keys => rustix::process::Signal::INT,
-            SIGQUIT if !from_keys => rustix::process::Signal::QUIT,
-            SIGTERM => rustix::process::Signal::TERM,
-            SIGHUP => rustix::process::Signal::HUP,
+            SIGINT if !unix::keys_reach_us() => Signal::INT,
+            SIGQUIT if !unix::keys_reach_us() => Signal::QUIT,
+            SIGTERM => Signal::TERM,
+            SIGHUP => Signal::HUP,
+            SIGUSR1 => Signal::USR1,
+            SIGUSR2 => Signal::USR2,
             _ => return,
         };
         // It has not been waited for, so the number is still its own.
@@ -143,8 +143,9 @@ impl Child {
 
     /// Waits for what is still in the streams.
     pub(super) fn drain(&mut self) {
+        let until = Instant::now() + DRAIN;
         for pump in self.pumps.drain(..) {
-            let _ = pump.recv_timeout(DRAIN);
+            let _ = pump.recv_timeout(until.saturating_duration_since(Instant::now()));
         }
     }
 }
@@ -172,6 +173,7 @@ impl Streams {
 #[cfg(unix)]
 mod unix {
     use std::fs::OpenOptions;
+    use std::io::IsTerminal;
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -179,7 +181,7 @@ mod unix {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{OptionalActions, OutputModes, Winsize, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
-    use super::{Command, File, IsTerminal, OsString, Stdio, Streams, io};
+    use super::{Command, File, OsString, Stdio, Streams, io};
 
     /// A pseudo-terminal that follows the size of ours.
     #[derive(Debug)]
@@ -197,6 +199,13 @@ mod unix {
                 self.size = Some((size.ws_row, size.ws_col));
             }
         }
+    }
+
+    /// We are what a terminal sends its keys to, and so is the program, which is in our process group.
+    pub(super) fn keys_reach_us() -> bool {
+        File::open("/dev/tty").is_ok_and(|terminal| {
+            rustix::termios::tcgetpgrp(&terminal).is_ok_and(|group| group == rustix::process::getpgrp())
+        })
     }
 
     impl Streams {
@@ -243,7 +252,9 @@ mod unix {
 
     /// Both ends of a pseudo-terminal that passes bytes as they are.
     fn pseudo_terminal(like: &File) -> io::Result<(OwnedFd, OwnedFd)> {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        // Not every system can open it this way at once. Nothing is started beside us yet that could inherit it.
+        rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let name = OsString::from_vec(ptsname(&master, Vec::new())?.into_bytes());

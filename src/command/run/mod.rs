@@ -4,14 +4,15 @@
 //! of the file knows it too.
 
 mod child;
+mod files;
 mod gpu;
 mod pump;
 mod trailer;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,20 +22,22 @@ use thiserror::Error;
 
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
-use crate::answer::{ProbeQuestion, Question, answer, probe_report, read_log};
+use crate::answer::{Question, answer, read_log};
 use crate::cli::LaunchArgs;
 use crate::diagnosis::Words;
 use crate::input::{ReadOptions, Source};
-use crate::live::{HEADER, Sampler, StatsUrl};
+use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
-use crate::report::{Palette, Printer, View, probe_json};
+use crate::report::{Palette, Printer, View};
 use crate::rule::Packs;
 use child::Child;
-use pump::Log;
+use files::Files;
 use trailer::Counters;
 
-/// Status when a command could not be started, as shells have it.
-const NOT_STARTED: u8 = 127;
+/// Status when a command is not there, as shells have it,
+const NOT_FOUND: u8 = 127;
+/// and when it is there and cannot be started.
+const NOT_STARTED: u8 = 126;
 
 /// Why nothing was started, or something is missing.
 #[derive(Debug, Error, Diagnostic)]
@@ -46,6 +49,15 @@ enum RunError {
         #[source]
         source: io::Error,
     },
+    #[error("`{path}` is named twice")]
+    #[diagnostic(
+        code(comfy_triage::run::same_file),
+        help("log, samples and report need a file each; the probe goes to the log's name with .probe.json")
+    )]
+    Same { path: String },
+    #[error("the log `{path}` would not be a file")]
+    #[diagnostic(code(comfy_triage::run::no_file), help("it is read at the end: give --log a name for a new file"))]
+    NoFile { path: String },
     #[error("cannot start `{program}`")]
     #[diagnostic(
         code(comfy_triage::run::start),
@@ -80,25 +92,26 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     };
     let packs = super::packs(&args.packs, console)?;
     let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
-    let files = Files::of(args);
+    let mut files = Files::of(args);
     let host = Root::this();
     let probe = Probe::look(&host, None);
-    let (log, samples) = match open(&files, &probe, &words) {
+    let (log, samples) = match files.open(&probe, &words) {
         Ok(open) => open,
         Err(error) => {
             console.fault(&error)?;
             return Ok(Ok(Exit::Refused));
         }
     };
-    let interrupts = Interrupts::listen()?;
+    let interrupts = Interrupts::to_pass_on()?;
     let before = Counters::read(&host);
     let mut child = match Child::start(&args.command, &log) {
         Ok(child) => child,
         Err(source) => {
             let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-            files.remove();
+            let status = if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
+            files.undo();
             console.fault(&RunError::Start { program, source })?;
-            return Ok(Ok(Exit::Passed(NOT_STARTED)));
+            return Ok(Ok(Exit::Passed(status)));
         }
     };
     let every = Duration::from_secs_f64(args.every);
@@ -125,58 +138,9 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     Ok(Ok(Exit::Passed(ending.status())))
 }
 
-/// Where things are written.
-struct Files {
-    log: PathBuf,
-    samples: PathBuf,
-    probe: PathBuf,
-}
-
-impl Files {
-    fn of(args: &LaunchArgs) -> Self {
-        let log = args
-            .log
-            .clone()
-            .unwrap_or_else(|| PathBuf::from(format!("comfyui-{}.log", chrono::Local::now().format("%Y%m%d-%H%M%S"))));
-        let beside = |end: &str| {
-            let mut name = log.clone().into_os_string();
-            name.push(end);
-            PathBuf::from(name)
-        };
-        let samples = args.samples.clone().unwrap_or_else(|| beside(".samples.csv"));
-        Self { probe: beside(".probe.json"), samples, log }
-    }
-
-    /// Nothing was started: nothing is left behind.
-    fn remove(&self) {
-        for path in [&self.log, &self.samples, &self.probe] {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// Opens log and samples, and writes the probe. An older log of the name is kept as `NAME.prev`.
-fn open(files: &Files, probe: &Probe, words: &Words<'_>) -> Result<(Log, File), RunError> {
-    let fault = |path: &Path| {
-        let path = path.display().to_string();
-        move |source| RunError::Write { path, source }
-    };
-    if std::fs::metadata(&files.log).is_ok_and(|data| data.is_file() && data.len() > 0) {
-        let mut previous = files.log.clone().into_os_string();
-        previous.push(".prev");
-        std::fs::rename(&files.log, previous).map_err(fault(&files.log))?;
-    }
-    let log = File::create(&files.log).map_err(fault(&files.log))?;
-    let mut samples = File::create(&files.samples).map_err(fault(&files.samples))?;
-    writeln!(samples, "{HEADER}").map_err(fault(&files.samples))?;
-    let json = probe_json(&probe_report(probe.clone(), words, &ProbeQuestion::default()));
-    json.and_then(|json| std::fs::write(&files.probe, json)).map_err(fault(&files.probe))?;
-    Ok((Log::new(log), samples))
-}
-
 /// Takes samples until told to stop. A file that cannot be written to any more ends it.
 fn sample(host: &Root, pid: u32, every: Duration, stats: Option<&StatsUrl>, mut file: File, stop: &AtomicBool) {
-    let sampler = Sampler::new(host, pid);
+    let mut sampler = Sampler::new(host, pid);
     let mut cards = gpu::Cards::start(every);
     let mut next = Instant::now();
     while !stop.load(Ordering::Relaxed) {
@@ -222,7 +186,7 @@ fn report(
     let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
     let mut printer = Printer::new(args.format.into(), view, packs, words.zh, 1);
     match &args.report {
-        Some(path) => match File::create(path) {
+        Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {
                 let mut out = anstream::StripStream::new(file);
                 printer.report(answered, &mut out)?;

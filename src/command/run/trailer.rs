@@ -37,7 +37,7 @@ pub(super) fn write(
     after: &Counters,
     probe: &Probe,
 ) -> Option<io::Error> {
-    log.lines(&lines(ending, before, after, probe))
+    log.end(&lines(ending, before, after, probe))
 }
 
 fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) -> Vec<String> {
@@ -56,6 +56,10 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
             }
             None => "comfy-triage run: no oom_kill counter to be read".to_owned(),
         });
+    } else if let Some(count) = rise(before.cgroup.oom_kills(), after.cgroup.oom_kills()) {
+        lines.push(format!(
+            "comfy-triage run: oom_kill counter of the cgroup rose by {count}, the program itself was not killed"
+        ));
     }
     lines.push(match (ending.signal, ending.number()) {
         (Some(signal), _) if ASKED.contains(&signal) => format!("comfy-triage run: stopped by signal {signal}"),
@@ -65,18 +69,23 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
     lines
 }
 
+fn rise(before: Option<u64>, after: Option<u64>) -> Option<u64> {
+    Some(after?.saturating_sub(before?)).filter(|rise| *rise > 0)
+}
+
 /// How many kills there were, and whether a limit or the machine's RAM was the reason.
 fn kill(before: &Counters, after: &Counters) -> Option<(u64, &'static str)> {
-    let rise = |before: Option<u64>, after: Option<u64>| Some(after?.saturating_sub(before?)).filter(|rise| *rise > 0);
     let machine = rise(before.machine, after.machine);
     let Some(own) = rise(before.cgroup.oom_kills(), after.cgroup.oom_kills()) else {
         // A cgroup that counts would have counted it.
         return machine.filter(|_| after.cgroup.oom_kills().is_none()).map(|count| (count, "CONSTRAINT_NONE"));
     };
     let limit_met = match after.cgroup.hierarchy {
-        // It counts each touch of the limit; without a limit there is none.
+        // It counts each touch of the limit, but newer kernels not of the one on RAM and swap together, which
+        // container engines set to the same size. Without a limit there is none.
         Hierarchy::V1 => {
-            after.cgroup.limit_bytes.is_some() && rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some()
+            after.cgroup.limit_bytes.is_some()
+                && (rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some() || after.cgroup.was_full())
         }
         _ => rise(before.cgroup.ooms(), after.cgroup.ooms()).is_some(),
     };
@@ -114,6 +123,21 @@ mod tests {
         assert_eq!(machine[0], "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_NONE");
         let neighbour = said(KILLED, &before, &counters(Some(1), Some(4), Some(8)));
         assert_eq!(neighbour[0], "comfy-triage run: oom_kill counters did not rise", "the kernel killed somebody else");
+        // Version 1: the limit on RAM and swap together was met, which nothing counts.
+        let version_1 = |oom_kills, peak_bytes| {
+            let mut counters = counters(Some(oom_kills), Some(0), None);
+            let cgroup = &mut counters.cgroup;
+            (cgroup.hierarchy, cgroup.limit_bytes, cgroup.limit_at) =
+                (Hierarchy::V1, Some(6400), Some("/a".to_owned()));
+            for level in &mut cgroup.levels {
+                (level.folder, level.peak_bytes) = ("/a".to_owned(), peak_bytes);
+            }
+            counters
+        };
+        let full = |peak| said(KILLED, &version_1(0, Some(5)), &version_1(1, peak)).remove(0);
+        assert!(full(Some(6350)).ends_with("CONSTRAINT_MEMCG"));
+        assert!(full(Some(3000)).ends_with("CONSTRAINT_NONE"));
+        assert!(full(None).ends_with("CONSTRAINT_NONE"));
         let no_cgroup = said(KILLED, &counters(None, None, Some(7)), &counters(None, None, Some(8)));
         assert!(no_cgroup[0].ends_with("CONSTRAINT_NONE"));
         assert!(
@@ -132,6 +156,14 @@ mod tests {
             said(Ending { code: Some(137), signal: None }, &same, &same).len(),
             2,
             "a shell tells of its child's kill"
+        );
+        let helper = said(Ending { code: Some(1), signal: None }, &same, &counters(Some(3), Some(2), Some(9)));
+        assert_eq!(
+            helper,
+            [
+                "comfy-triage run: oom_kill counter of the cgroup rose by 2, the program itself was not killed",
+                "comfy-triage run: ended with exit code 1"
+            ]
         );
     }
 }

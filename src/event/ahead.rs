@@ -1,0 +1,123 @@
+//! Reading with two threads: one finds the lines of the blocks, the other one looks rules up and tells the story.
+//!
+//! Each does what the other has no time for: the one that finds lines looks rules up as well while blocks are waiting
+//! to be told, and blocks are read by either. So both are always busy, whatever the log is like. Results do not depend
+//! on who did what: a look-up needs nothing but the text.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+
+use super::desk::{Desk, Load};
+use super::{EventSink, Recogniser};
+use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source, Text};
+use crate::rule::{Matcher, Spans};
+
+/// Blocks in use: one with each thread, and one between them.
+const LOADS: usize = 3;
+
+/// Reads a source to its end. Small inputs are read by one thread, which is done before a second one would have begun.
+///
+/// # Errors
+/// When there was nothing to read.
+pub fn read<S: EventSink>(
+    mut source: Source<'_>,
+    recogniser: &mut Recogniser<'_, S>,
+    options: &ReadOptions,
+) -> Result<Intake, InputError> {
+    let mut reader = Reader::new();
+    let mut block = vec![0; options.block_size.max(1)];
+    let single = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    loop {
+        if reader.bytes() >= options.alone && !single {
+            return with_two_threads(source, reader, recogniser, block.len());
+        }
+        let Some(n) = source.next(&mut block) else { break };
+        reader.feed(block.get(..n).unwrap_or(&block), recogniser);
+    }
+    source.conclude(reader, recogniser)
+}
+
+fn with_two_threads<S: EventSink>(
+    source: Source<'_>,
+    reader: Reader,
+    recogniser: &mut Recogniser<'_, S>,
+    block_size: usize,
+) -> Result<Intake, InputError> {
+    let matcher = recogniser.packs().matcher();
+    let (decoder, text) = reader.split();
+    let desk = Desk::new(source, decoder, LOADS, block_size);
+    let waiting = AtomicUsize::new(0);
+    let text = thread::scope(|scope| {
+        let _ends = Ends(&desk);
+        let (to_story, loads) = sync_channel::<Load>(LOADS);
+        let (desk, waiting) = (&desk, &waiting);
+        let lines = scope.spawn(move || find_lines(text, matcher, desk, &to_story, waiting));
+        loop {
+            // With nothing to tell, the other thread is the slower one.
+            if waiting.load(Ordering::Relaxed) == 0 && desk.read_one() {
+                continue;
+            }
+            let Ok(load) = loads.recv() else { break };
+            waiting.fetch_sub(1, Ordering::Relaxed);
+            tell(&load, recogniser);
+            desk.give_back(load);
+        }
+        lines.join()
+    });
+    match text {
+        Ok(text) => {
+            let (source, decoder) = desk.into_input();
+            source.conclude(Reader::join(decoder, text), recogniser)
+        }
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Ends the other thread's work when this one ends, be it by a panic.
+struct Ends<'d, 's>(&'d Desk<'s>);
+
+impl Drop for Ends<'_, '_> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// The thread that finds lines.
+fn find_lines(
+    mut lines: Text,
+    matcher: &Matcher,
+    desk: &Desk<'_>,
+    to_story: &SyncSender<Load>,
+    waiting: &AtomicUsize,
+) -> Text {
+    let mut spans = Spans::new();
+    while let Some(mut load) = desk.next() {
+        load.find_lines(&mut lines);
+        while waiting.load(Ordering::Relaxed) > 0 && load.look_up(matcher, &mut spans) {}
+        waiting.fetch_add(1, Ordering::Relaxed);
+        if to_story.send(load).is_err() {
+            break;
+        }
+    }
+    lines
+}
+
+/// Tells what was found in a block.
+fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
+    let matcher = recogniser.packs().matcher();
+    let mut spans = Spans::new();
+    for number in 0..load.batch.len() {
+        match load.batch.piece(load.text(), number) {
+            Some(Piece::Text(segment)) => {
+                let found = match load.lookups.get(number, matcher, segment.text, &mut spans) {
+                    Some(found) => found,
+                    None => matcher.look_up(segment.text, &mut spans),
+                };
+                recogniser.segment_known(&segment, found, &mut spans);
+            }
+            Some(Piece::Bar(place, bar)) => recogniser.bar(place, bar),
+            None => {}
+        }
+    }
+}
