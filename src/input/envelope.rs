@@ -417,8 +417,7 @@ mod tests {
     }
 
     fn passes(text: &str, step: usize, largest: usize) -> (String, bool) {
-        let mut gate = Gate::default();
-        gate.largest = largest;
+        let mut gate = Gate { largest, ..Gate::default() };
         let mut out = Vec::new();
         for block in text.as_bytes().chunks(step) {
             gate.feed(block, |b| out.extend_from_slice(b));

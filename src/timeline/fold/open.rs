@@ -114,7 +114,7 @@ impl Open {
                 self.session.server_ready.get_or_insert_with(|| Evidence::of(at));
             }
             What::PromptGot | What::PromptExecuted { .. } | What::PromptInvalid | What::PromptInterrupted => {
-                self.prompt_event(&event.what, at);
+                self.prompt_event(event.what, at);
             }
             What::LoadRequested { .. }
             | What::LoadComplete { .. }
@@ -123,7 +123,7 @@ impl Open {
             | What::LoadOld
             | What::Loader
             | What::Unload { .. }
-            | What::DetailLoad { .. } => self.load_event(&event.what, at),
+            | What::DetailLoad { .. } => self.load_event(event.what, at),
             What::LeakPotential { class } => {
                 self.begin_prompt(at);
                 let class = self.names.id(class);
