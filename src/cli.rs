@@ -33,6 +33,30 @@ pub struct Cli {
     pub color: ColorWhen,
 }
 
+impl Cli {
+    /// The language that the call asks for.
+    pub(crate) fn language(&self) -> Option<Language> {
+        let language = match &self.command {
+            None => &self.triage.language,
+            Some(Command::Triage(args)) => &args.language,
+            Some(Command::Checklist(args)) => &args.view.language,
+            Some(Command::Compare(args)) => &args.view.language,
+            Some(Command::Redact(args)) => &args.language,
+            Some(Command::Explain(args)) => &args.language,
+            Some(Command::Bisect(args)) => return args.lang,
+            Some(Command::Watch(args)) => &args.language,
+            Some(Command::Run(args)) => &args.language,
+            Some(Command::Probe(args)) => &args.language,
+            Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
+            Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
+            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
+                return None;
+            }
+        };
+        language.lang
+    }
+}
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -57,8 +81,12 @@ pub enum Command {
     Run(LaunchArgs),
     /// Say what this machine really grants, and what ComfyUI would make of it
     Probe(ProbeArgs),
-    /// Print the JSON Schema of --format json
-    Schema,
+    /// Print the JSON Schema of what a command writes as JSON
+    Schema {
+        /// Whose JSON
+        #[arg(value_name = "COMMAND", default_value = "triage")]
+        of: SchemaOf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// Shell to complete for
@@ -74,21 +102,18 @@ pub struct TriageArgs {
     /// Logs to read; `-` or nothing reads what is piped in
     #[arg(value_name = "LOG")]
     pub logs: Vec<PathBuf>,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
+    #[command(flatten)]
+    pub worries: WorryArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
     /// Facts about the machine (JSON of `probe`)
     #[arg(long, value_name = "FILE")]
     pub env: Option<PathBuf>,
-    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
-    #[arg(long)]
-    pub redact: bool,
+    #[command(flatten)]
+    pub privacy: PrivacyArgs,
     #[command(flatten)]
     pub packs: PackArgs,
     /// How to write the report
@@ -116,19 +141,12 @@ pub struct ChecklistArgs {
     /// Whom the draft is for; without it, whoever the answer names
     #[arg(long = "for", value_name = "WHOM")]
     pub whom: Option<Whom>,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write it; markdown is for pasting
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ViewFormat,
+    pub worries: WorryArgs,
     #[command(flatten)]
-    pub language: LanguageArgs,
+    pub limit: LimitArgs,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// Options of `compare`.
@@ -146,19 +164,12 @@ pub struct CompareArgs {
     /// Memory samples of the second run
     #[arg(long, value_name = "FILE")]
     pub samples_b: Option<PathBuf>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
-    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
-    #[arg(long)]
-    pub redact: bool,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write it
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ViewFormat,
+    pub limit: LimitArgs,
     #[command(flatten)]
-    pub language: LanguageArgs,
+    pub privacy: PrivacyArgs,
+    #[command(flatten)]
+    pub view: ViewArgs,
 }
 
 /// Options of `redact`.
@@ -171,6 +182,30 @@ pub struct RedactArgs {
     pub packs: PackArgs,
     #[command(flatten)]
     pub language: LanguageArgs,
+}
+
+/// Whose JSON a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SchemaOf {
+    /// triage --format json, and run --format json
+    #[default]
+    Triage,
+    /// A line of triage or run --format ndjson
+    Ndjson,
+    /// A line of watch --format ndjson: a change, or at the end the report
+    Watch,
+    /// checklist --format json
+    Checklist,
+    /// compare --format json
+    Compare,
+    /// probe --format json
+    Probe,
+    /// rules check --json
+    RulesCheck,
+    /// rules coverage --json
+    RulesCoverage,
+    /// rules verify --json
+    RulesVerify,
 }
 
 /// Whom a draft is for.
@@ -301,6 +336,49 @@ pub struct CoverageArgs {
     pub json: bool,
     #[command(flatten)]
     pub packs: PackArgs,
+    #[command(flatten)]
+    pub language: LanguageArgs,
+}
+
+/// What the user asks about.
+#[derive(Debug, Default, Args)]
+pub struct WorryArgs {
+    /// What worries you; may be repeated
+    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
+    pub asked: Vec<Asked>,
+}
+
+impl WorryArgs {
+    /// As reports name them.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.asked.iter().map(|worry| worry.word().to_owned()).collect()
+    }
+}
+
+/// What the log may not know of the machine.
+#[derive(Debug, Default, Args)]
+pub struct LimitArgs {
+    /// Memory limit of the container or machine, as in 16GiB or 24g
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
+}
+
+/// Whether what is private is shown.
+#[derive(Debug, Default, Args)]
+pub struct PrivacyArgs {
+    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// How an answer that is one value is shown.
+#[derive(Debug, Default, Args)]
+pub struct ViewArgs {
+    #[command(flatten)]
+    pub packs: PackArgs,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
     #[command(flatten)]
     pub language: LanguageArgs,
 }

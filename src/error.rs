@@ -90,6 +90,13 @@ pub enum UsageError {
         help("its number is the one this system shows; inside a container the numbers are others")
     )]
     NoProcess { pid: u32 },
+    /// Ctrl-C while a log was gone through for what is private.
+    #[error("stopped before all that is private in the log was known: nothing of it is shown")]
+    #[diagnostic(
+        code(comfy_triage::usage::stopped_before_known),
+        help("without --redact, Ctrl-C gives the report on what was read")
+    )]
+    StoppedBeforeKnown,
     /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
     #[error("`{option}` is not used by this version: the answer comes from the log alone")]
     #[diagnostic(code(comfy_triage::usage::not_used), severity(Warning))]

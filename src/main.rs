@@ -7,14 +7,18 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::Parser;
 use comfy_triage::cli::Cli;
-use comfy_triage::command::{Console, Surroundings, run};
+use comfy_triage::command::{Console, Surroundings, run, usage_in_chinese};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => {
             // Help goes to stdout, errors to stderr; a closed pipe is no reason to complain.
-            let _ = usage.print();
+            let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+            let _ = match usage_in_chinese(&usage, &arguments, &Surroundings::of_process()) {
+                Some(text) => std::io::stderr().write_all(text.as_bytes()),
+                None => usage.print(),
+            };
             return status(usage.exit_code());
         }
     };

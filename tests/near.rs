@@ -269,3 +269,36 @@ fn a_restart_begins_a_new_session_and_a_repeated_block_does_not() {
     assert_eq!(repeated.sessions.len(), 1);
     assert_eq!(repeated.sessions[0].counts.total_vram_lines, 2);
 }
+
+/// The least room is told by its size in the version at hand; it explains slow steps and is no fault.
+#[test]
+fn a_load_that_was_given_the_least_room_is_told_and_is_no_fault() {
+    let starved = |log: &str| {
+        let report = triage(log);
+        assert_eq!(report.verdict.primary, "no-fault", "{log}");
+        let figure = report.findings[0].figures.iter().find(|figure| figure.name == "starved");
+        figure.map(|figure| (figure.text.clone(), figure.lines.clone()))
+    };
+    let load = |usable: &str| format!("Requested to load WAN21\n0 models unloaded.\nloaded partially {usable}\n");
+    let log = format!("{START}{}", good_prompt(&load("128.0 127.9998779296875 400")));
+    let (text, lines) = starved(&log).expect("the floor of 0.3.64");
+    assert!(text.starts_with("WAN21: only 128.0 MiB of the card"), "{text}");
+    assert_eq!(lines, [13]);
+    // The floor of an earlier version is a budget like others.
+    assert_eq!(starved(&format!("{START}{}", good_prompt(&load("64.0 63.99 400")))), None);
+    assert_eq!(starved(&format!("{START}{}", good_prompt(&load("5649.8 5648.7 0")))), None);
+    // Asked for, it is no shortage.
+    let novram = START.replace("NORMAL_VRAM", "NO_VRAM");
+    assert_eq!(starved(&format!("{novram}{}", good_prompt(&load("128.0 127.9998779296875 400")))), None);
+    // Later versions give nothing, and say how much of the model is there already.
+    let later = START.replace("0.3.64", "0.3.76");
+    let load = |loaded: &str| {
+        load(&format!(
+            "0.00 MB usable, {loaded} MB loaded, 1344.02 MB offloaded, 162.01 MB buffer reserved, lowvram patches: 0"
+        ))
+        .replace("partially ", "partially; ")
+    };
+    let (text, _) = starved(&format!("{later}{}", good_prompt(&load("0.00")))).expect("no room");
+    assert!(text.starts_with("WAN21: no room on the card"), "{text}");
+    assert_eq!(starved(&format!("{later}{}", good_prompt(&load("900.00")))), None);
+}

@@ -43,6 +43,11 @@ impl Attendant {
         self.stopped.load(Ordering::Relaxed)
     }
 
+    /// What the report says of a log whose reading was stopped.
+    pub(super) fn words(&self) -> String {
+        self.words.clone()
+    }
+
     /// Opens a log.
     ///
     /// # Errors

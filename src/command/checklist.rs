@@ -2,36 +2,26 @@
 
 use std::io;
 
+use super::call::Call;
 use super::cleaning::{learn_all, tell};
-use super::inputs::inputs;
-use super::memory_limit::memory_limit_mib;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
-use crate::report::{Labels, Palette, View, checklist_json, checklist_markdown, checklist_text};
+use crate::report::{Labels, checklist_json, checklist_markdown, checklist_text};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let memory_limit_mib = match args.memory_limit.as_deref().map(memory_limit_mib).transpose() {
-        Ok(limit) => limit,
+    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+        Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    let inputs = match inputs(&args.logs, console.around.stdin_is_terminal) {
-        Ok(inputs) => inputs,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut packs = super::packs(&args.packs, console)?;
-    let zh = super::chinese(&args.language, console);
-    let question = Question {
-        zh,
-        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
-        memory_limit_mib,
-        ..Question::default()
-    };
-    let (logs, mut redactor, all) = learn_all(&inputs, &packs, console)?;
+    let mut packs = super::packs(&args.view.packs, console)?;
+    let zh = super::chinese(&args.view.language, console);
+    let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, None, console)?;
     packs.tell_places(|place| redactor.line(place));
     let mut exit = if all { Exit::Done } else { Exit::Refused };
     let mut read: Vec<(String, Read)> = Vec::new();
@@ -71,8 +61,8 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     let Some(told) = checklist(&runs, lines, whom, &words) else {
         return Ok(if exit == Exit::Refused { Ok(exit) } else { Err(Box::new(UsageError::NoLog)) });
     };
-    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
-    let text = match args.format {
+    let view = console.view();
+    let text = match args.view.format {
         ViewFormat::Text => checklist_text(&told, &packs, &view, whom.is_some()),
         ViewFormat::Markdown => checklist_markdown(&told, &packs, whom.is_some()),
         ViewFormat::Json => checklist_json(&told, &packs)?,

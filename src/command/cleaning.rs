@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Console;
+use super::attend::Attendant;
 use super::inputs::Input;
 use crate::answer::{learn, redactor};
 use crate::input::{InputError, Source};
@@ -20,30 +21,92 @@ pub(super) struct Log {
     /// As given on the command line.
     pub(super) name: String,
     place: Kept,
+    /// Ctrl-C came while it was gone through for what is private.
+    half_known: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Kept {
     File(PathBuf),
-    Packed(Arc<Vec<u8>>),
+    Packed {
+        bytes: Arc<Vec<u8>>,
+        /// What the report says of a pipe that Ctrl-C cut off before its end.
+        cut: Option<String>,
+    },
 }
 
 impl Log {
     /// Takes an input; a pipe is read to its end.
     pub(super) fn of(input: &Input) -> Result<Self, InputError> {
+        Self::attended(input, None)
+    }
+
+    /// The same, where Ctrl-C ends a pipe.
+    fn attended(input: &Input, attendant: Option<&Attendant>) -> Result<Self, InputError> {
         let place = match input {
             Input::File(path) => Kept::File(path.clone()),
-            Input::Stdin => Kept::Packed(Arc::new(pack(io::stdin().lock())?)),
+            Input::Stdin => {
+                let mut pipe = UntilStopped { inner: io::stdin().lock(), attendant, cut: None };
+                let bytes = Arc::new(pack(&mut pipe)?);
+                Kept::Packed { bytes, cut: pipe.cut }
+            }
         };
-        Ok(Self { name: input.name(), place })
+        Ok(Self { name: input.name(), place, half_known: false })
+    }
+
+    /// What was not gone through to its end: not everything private in it is known.
+    pub(super) fn is_half_known(&self) -> bool {
+        self.half_known
     }
 
     /// Opens it.
     pub(super) fn open(&self) -> Result<Source<'static>, InputError> {
         match &self.place {
             Kept::File(path) => Source::open(path),
-            Kept::Packed(bytes) => Source::from_reader(self.name.clone(), unpack(bytes)),
+            Kept::Packed { bytes, cut: None } => Source::from_reader(self.name.clone(), unpack(bytes)),
+            Kept::Packed { bytes, cut: Some(words) } => {
+                Source::from_reader(self.name.clone(), unpack(bytes).chain(Broken(words.clone())))
+            }
         }
+    }
+
+    /// The same, where Ctrl-C ends the reading of a file. What was piped in lies here whole and is read to its end:
+    /// Ctrl-C has ended the pipe already, and all that came of it is to be answered.
+    pub(super) fn open_attended(&self, attendant: &Attendant) -> Result<Source<'static>, InputError> {
+        match &self.place {
+            Kept::File(path) => attendant.open(&Input::File(path.clone())),
+            Kept::Packed { .. } => self.open(),
+        }
+    }
+}
+
+/// A pipe that ends where Ctrl-C came.
+struct UntilStopped<'a, R> {
+    inner: R,
+    attendant: Option<&'a Attendant>,
+    cut: Option<String>,
+}
+
+impl<R: Read> Read for UntilStopped<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cut.is_some() {
+            return Ok(0);
+        }
+        let n = self.inner.read(buffer)?;
+        // A pipe that ends by itself is whole, even when Ctrl-C is what ended the program before it.
+        if n > 0 {
+            self.cut = self.attendant.filter(|attendant| attendant.stopped()).map(Attendant::words);
+        }
+        Ok(n)
+    }
+}
+
+/// An end that is none.
+struct Broken(String);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(self.0.clone()))
     }
 }
 
@@ -66,23 +129,35 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-/// Goes through all logs for what is private. A log that cannot be read is told, and left out.
+/// Goes through all logs for what is private. A log that cannot be read is told, and left out. With an attendant,
+/// Ctrl-C ends it; the log at hand is then the last, and half known.
 pub(super) fn learn_all(
     inputs: &[Input],
     packs: &Packs,
+    attendant: Option<&Attendant>,
     console: &mut Console<'_>,
 ) -> io::Result<(Vec<Log>, Redactor, bool)> {
     let mut redactor = redactor(packs);
     let mut logs = Vec::new();
     let mut all = true;
     for input in inputs {
-        let log = Log::of(input).and_then(|log| learn(&|| log.open(), &mut redactor).map(|()| log));
+        let log = Log::attended(input, attendant).and_then(|log| {
+            let open = || attendant.map_or_else(|| log.open(), |attendant| log.open_attended(attendant));
+            learn(&open, &mut redactor).map(|()| log)
+        });
+        let stopped = attendant.is_some_and(Attendant::stopped);
         match log {
-            Ok(log) => logs.push(log),
+            Ok(mut log) => {
+                log.half_known = stopped && matches!(log.place, Kept::File(_));
+                logs.push(log);
+            }
             Err(error) => {
                 console.fault(&error)?;
                 all = false;
             }
+        }
+        if stopped {
+            break;
         }
     }
     Ok((logs, redactor, all))

@@ -1,45 +1,40 @@
 //! `compare`: two or more logs are read and answered, and the answers held against each other.
 
 use std::io;
-use std::path::PathBuf;
 
+use super::call::Call;
 use super::cleaning::{Log, learn_all, tell};
-use super::inputs::inputs;
-use super::memory_limit::memory_limit_mib;
+use super::probe::samples;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Words;
 use crate::input::ReadOptions;
-use crate::report::{Labels, Palette, View, comparison_json, comparison_markdown, comparison_text};
-use crate::samples::{Samples, SamplesError, read_samples};
+use crate::report::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::samples::Samples;
 
 /// Runs the command.
 pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let memory_limit_mib = match args.memory_limit.as_deref().map(memory_limit_mib).transpose() {
-        Ok(limit) => limit,
+    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+        Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    let inputs = match inputs(&args.logs, console.around.stdin_is_terminal) {
-        Ok(inputs) => inputs,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut samples = Vec::new();
+    let mut measured = Vec::new();
     for path in [&args.samples_a, &args.samples_b] {
-        match path.as_ref().map(samples_of).transpose() {
-            Ok(read) => samples.push(read),
+        match path.as_deref().map(samples).transpose() {
+            Ok(read) => measured.push(read),
             Err(error) => {
                 console.fault(&error)?;
                 return Ok(Ok(Exit::Refused));
             }
         }
     }
-    let mut packs = super::packs(&args.packs, console)?;
-    let zh = super::chinese(&args.language, console);
+    let mut packs = super::packs(&args.view.packs, console)?;
+    let zh = super::chinese(&args.view.language, console);
     let mut redactor = None;
     let mut logs: Vec<Log> = Vec::new();
-    if args.redact {
-        let (kept, mut found, _) = learn_all(&inputs, &packs, console)?;
+    if args.privacy.redact {
+        let (kept, mut found, _) = learn_all(&inputs, &packs, None, console)?;
         packs.tell_places(|place| found.line(place));
         logs = kept;
         redactor = Some(found);
@@ -59,7 +54,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         };
         let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
         match told {
-            Ok(story) => read.push((name, story, samples.get_mut(number).and_then(Option::take))),
+            Ok(story) => read.push((name, story, measured.get_mut(number).and_then(Option::take))),
             Err(error) => console.fault(&error)?,
         }
     }
@@ -85,8 +80,8 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         })
         .collect();
     let comparison = compare(&runs, &Words { packs: &packs, zh }, args.force);
-    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
-    let text = match args.format {
+    let view = console.view();
+    let text = match args.view.format {
         ViewFormat::Text => comparison_text(&comparison, &packs, &view),
         ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
@@ -97,11 +92,4 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         tell(redactor, &Labels::new(&packs, zh), console)?;
     }
     Ok(Ok(Exit::Done))
-}
-
-fn samples_of(path: &PathBuf) -> Result<Samples, SamplesError> {
-    let name = path.display().to_string();
-    let file = std::fs::File::open(path)
-        .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
-    read_samples(&name, file)
 }

@@ -4,13 +4,26 @@ use std::io;
 
 use clap::CommandFactory;
 
+use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
-use crate::cli::Cli;
-use crate::report;
+use crate::answer::Output;
+use crate::cli::{Cli, SchemaOf};
+use crate::report::{ChecklistOutput, ComparisonOutput, ProbeOutput, ReportLine, WatchLine, schema_of};
 
-/// `schema`
-pub(super) fn schema(console: &mut Console<'_>) -> io::Result<Ended> {
-    console.out.write_all(report::schema()?.as_bytes())?;
+/// `schema COMMAND`
+pub(super) fn schema(of: SchemaOf, console: &mut Console<'_>) -> io::Result<Ended> {
+    let text = match of {
+        SchemaOf::Triage => schema_of::<Output>(),
+        SchemaOf::Ndjson => schema_of::<ReportLine<'_>>(),
+        SchemaOf::Watch => schema_of::<WatchLine<'_>>(),
+        SchemaOf::Checklist => schema_of::<ChecklistOutput<'_>>(),
+        SchemaOf::Compare => schema_of::<ComparisonOutput<'_>>(),
+        SchemaOf::Probe => schema_of::<ProbeOutput<'_>>(),
+        SchemaOf::RulesCheck => schema_of::<CheckOutput<'_>>(),
+        SchemaOf::RulesCoverage => schema_of::<CoverageOutput<'_>>(),
+        SchemaOf::RulesVerify => schema_of::<VerifyOutput<'_>>(),
+    };
+    console.out.write_all(text?.as_bytes())?;
     Ok(Ok(Exit::Done))
 }
 

@@ -4,6 +4,7 @@
 
 mod attend;
 mod bisect;
+mod call;
 mod checklist;
 mod cleaning;
 mod compare;
@@ -19,17 +20,20 @@ mod rules;
 mod run;
 mod surroundings;
 mod triage;
+mod usage;
 mod watch;
 
 pub use surroundings::Surroundings;
+pub use usage::usage_in_chinese;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use miette::Diagnostic;
 
-use crate::cli::{Cli, Command, LanguageArgs, PackArgs};
+use crate::cli::{Cli, Command, Language, LanguageArgs, PackArgs};
 use crate::error::{UsageError, shown};
+use crate::report::{Palette, Translated, View};
 use crate::rule::Packs;
 
 /// How a command ended.
@@ -71,15 +75,26 @@ impl std::fmt::Debug for Console<'_> {
 }
 
 impl Console<'_> {
+    /// How reports are shown here, one screen of each.
+    fn view(&self) -> View {
+        View { width: self.around.width(), palette: Palette::COLOUR, ..View::default() }
+    }
+
     /// Shows a fault.
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
-        self.err.write_all(shown(fault, self.around.width()).as_bytes())?;
+        let width = self.around.width();
+        let text = if self.around.chinese { shown(&Translated::of(fault), width) } else { shown(fault, width) };
+        self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }
 }
 
 /// Runs the command. An error is one of writing.
 pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
+    // The option counts more than the locale, for faults as for answers.
+    let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
+    let around = Surroundings { chinese, ..console.around.clone() };
+    let console = &mut Console { out: console.out, err: console.err, around: &around };
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
@@ -92,7 +107,7 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Probe(args)) => probe::run(&args, console)?,
         Some(Command::Watch(args)) => watch::run(&args, console)?,
         Some(Command::Run(args)) => run::run(&args, console)?,
-        Some(Command::Schema) => generate::schema(console)?,
+        Some(Command::Schema { of }) => generate::schema(of, console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
         Some(Command::Man) => generate::man(console)?,
     };
@@ -123,7 +138,7 @@ fn folders(args: &PackArgs, console: &Console<'_>) -> Vec<PathBuf> {
 /// Chinese, by the option or by the locale.
 fn chinese(args: &LanguageArgs, console: &Console<'_>) -> bool {
     match args.lang {
-        Some(language) => language == crate::cli::Language::Zh,
+        Some(language) => language == Language::Zh,
         None => console.around.chinese,
     }
 }

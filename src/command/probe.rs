@@ -8,12 +8,12 @@ use std::path::Path;
 
 use super::memory_limit::memory_limit_mib;
 use super::{Console, Ended, Exit};
-use crate::answer::{ProbeQuestion, probe_report};
+use crate::answer::{ProbeQuestion, Question, probe_report};
 use crate::cli::{ProbeArgs, ProbeFormat};
 use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::probe::{Host, Probe, Root};
-use crate::report::{Palette, View, probe_json, probe_markdown, probe_text};
+use crate::report::{probe_json, probe_markdown, probe_text};
 use crate::rule::Version;
 use crate::samples::{Samples, SamplesError, read_samples};
 
@@ -48,7 +48,7 @@ pub(super) fn run(args: &ProbeArgs, console: &mut Console<'_>) -> io::Result<End
     let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
     let question = ProbeQuestion { version, suggest: args.suggest, threshold_mib, samples: samples.as_ref() };
     let report = probe_report(Probe::look(&host, args.pid), &words, &question);
-    let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
+    let view = console.view();
     let text = match args.format {
         ProbeFormat::Text => probe_text(&report, &packs, &view),
         ProbeFormat::Markdown => probe_markdown(&report, &packs),
@@ -85,6 +85,22 @@ pub(super) fn env(path: &Path) -> Result<Env, Box<UsageError>> {
     let mut value: serde_json::Value = serde_json::from_str(&text).map_err(|error| fault(error.into()))?;
     let Some(probe) = value.get_mut("probe") else { return Ok(Env::Other) };
     serde_json::from_value(probe.take()).map(|probe| Env::Probe(Box::new(probe))).map_err(|error| fault(error.into()))
+}
+
+/// Takes the limit from a file given with `--env` into a question that has none: what the user typed counts more
+/// than what a file says.
+pub(super) fn ask_with_env(
+    question: &mut Question,
+    path: Option<&Path>,
+    console: &mut Console<'_>,
+) -> io::Result<Result<(), Box<UsageError>>> {
+    let Some(path) = path else { return Ok(Ok(())) };
+    Ok(env_limit_mib(path, console)?.map(|limit| {
+        if question.memory_limit_mib.is_none() {
+            question.limit_from_probe = limit.is_some();
+            question.memory_limit_mib = limit;
+        }
+    }))
 }
 
 /// The limit in MiB that a file given with `--env` tells of. Other facts are said to be unused.

@@ -17,7 +17,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let packs = super::packs(&args.packs, console)?;
-    let (logs, mut redactor, all) = learn_all(&inputs, &packs, console)?;
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, None, console)?;
     let mut exit = if all { Exit::Done } else { Exit::Refused };
     for log in &logs {
         match write_clean(&|| log.open(), &mut redactor, console.out) {

@@ -5,85 +5,55 @@ use std::io;
 use std::mem::ManuallyDrop;
 
 use super::attend::{Attendant, INTERRUPTED};
+use super::call::Call;
 use super::cleaning::{learn_all, tell};
-use super::inputs::{Input, inputs};
-use super::memory_limit::memory_limit_mib;
+use super::inputs::Input;
 use super::near::hint;
+use super::probe::{ask_with_env, samples};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, answer, read_clean, read_log};
+use crate::answer::{Question, Read, answer, read_clean, read_log};
 use crate::cli::TriageArgs;
 use crate::error::UsageError;
-use crate::input::ReadOptions;
-use crate::report::{Labels, Palette, Printer, View};
+use crate::input::{InputError, ReadOptions};
+use crate::report::{Labels, Printer, View};
 use crate::rule::Packs;
-use crate::samples::{SamplesError, read_samples};
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let (inputs, mut question) = match asked(args, console) {
-        Ok(asked) => asked,
+    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+        Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    if let Some(path) = &args.samples {
-        let name = path.display().to_string();
-        let read = std::fs::File::open(path)
-            .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
-        match read.and_then(|file| read_samples(&name, file)) {
-            Ok(samples) => question.samples = Some(samples),
-            Err(error) => {
-                console.fault(&error)?;
-                return Ok(Ok(Exit::Refused));
-            }
+    let zh = super::chinese(&args.language, console);
+    let mut question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    match args.samples.as_deref().map(samples).transpose() {
+        Ok(samples) => question.samples = samples,
+        Err(error) => {
+            console.fault(&error)?;
+            return Ok(Ok(Exit::Refused));
         }
     }
-    if let Some(path) = &args.env {
-        match super::probe::env_limit_mib(path, console)? {
-            // What the user typed counts more than what a file says.
-            Ok(limit) if question.memory_limit_mib.is_none() => {
-                question.limit_from_probe = limit.is_some();
-                question.memory_limit_mib = limit;
-            }
-            Ok(_) => {}
-            Err(error) => return Ok(Err(error)),
-        }
+    if let Err(error) = ask_with_env(&mut question, args.env.as_deref(), console)? {
+        return Ok(Err(error));
     }
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
     let mut packs = ManuallyDrop::new(super::packs(&args.packs, console)?);
     if let Err(error) = check_verdicts(&args.fail_on, &packs) {
         return Ok(Err(error));
     }
-    if args.redact {
+    if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
-    let view =
-        View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
-    let mut printer = Printer::new(args.format.into(), view, &packs, question.zh, inputs.len());
-    let mut exit = Exit::Done;
-    let attendant = Attendant::new(Labels::new(&packs, question.zh).plain("gap-stopped", &[]))?;
+    let attendant = Attendant::new(Labels::new(&packs, zh).plain("gap-stopped", &[]))?;
+    let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     for input in &inputs {
-        let name = input.name();
-        match attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default())) {
-            Ok(read) => {
-                let report = answer(&name, &read, &packs, &question);
-                if args.fail_on.contains(&report.verdict.primary) {
-                    exit = exit.max(Exit::Failed);
-                }
-                printer.report(report, console.out)?;
-            }
-            Err(error) => {
-                console.fault(&error)?;
-                printer.unreadable(&name);
-                exit = Exit::Refused;
-            }
-        }
-        if attendant.stopped() {
-            // What follows was not asked for any more; a script must not take this for the whole answer.
-            exit = Exit::Passed(INTERRUPTED);
+        let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+        telling.one(&input.name(), read, console)?;
+        if telling.ends(&attendant) {
             break;
         }
     }
-    printer.end(console.out)?;
-    Ok(Ok(exit))
+    telling.end(console).map(Ok)
 }
 
 /// The same with logs that are gone through for what is private before anything of them is shown.
@@ -94,44 +64,77 @@ fn redacted(
     packs: &mut Packs,
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
-    let (logs, mut redactor, all) = learn_all(inputs, packs, console)?;
+    let attendant = Attendant::new(Labels::new(packs, question.zh).plain("gap-stopped", &[]))?;
+    let (logs, mut redactor, all) = learn_all(inputs, packs, Some(&attendant), console)?;
+    if logs.iter().any(|log| log.is_half_known()) {
+        // A name that only a late line gives away would stand in the report.
+        console.fault(&UsageError::StoppedBeforeKnown)?;
+        return Ok(Ok(Exit::Passed(INTERRUPTED)));
+    }
     packs.tell_places(|place| redactor.line(place));
-    let view =
-        View { width: console.around.width(), verbose: args.verbose, quiet: args.quiet, palette: Palette::COLOUR };
-    let mut printer = Printer::new(args.format.into(), view, packs, question.zh, inputs.len());
-    let mut exit = if all { Exit::Done } else { Exit::Refused };
+    let mut telling = Telling::new(args, question, packs, inputs.len(), console);
+    if !all {
+        telling.exit = Exit::Refused;
+    }
     for log in &logs {
-        let read = read_clean(&|| log.open(), packs, &ReadOptions::default(), &mut redactor);
+        let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
         let name = redactor.line(&log.name);
-        match read {
-            Ok(read) => {
-                let report = answer(&name, &read, packs, question);
-                if args.fail_on.contains(&report.verdict.primary) {
-                    exit = exit.max(Exit::Failed);
-                }
-                printer.report(report, console.out)?;
-            }
-            Err(error) => {
-                console.fault(&error)?;
-                printer.unreadable(&name);
-                exit = Exit::Refused;
-            }
+        telling.one(&name, read, console)?;
+        if telling.ends(&attendant) {
+            break;
         }
     }
-    printer.end(console.out)?;
+    let exit = telling.end(console)?;
     tell(&redactor, &Labels::new(packs, question.zh), console)?;
     Ok(Ok(exit))
 }
 
-/// What to read and what to ask of it.
-fn asked(args: &TriageArgs, console: &Console<'_>) -> Result<(Vec<Input>, Question), Box<UsageError>> {
-    let question = Question {
-        zh: super::chinese(&args.language, console),
-        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
-        memory_limit_mib: args.memory_limit.as_deref().map(memory_limit_mib).transpose()?,
-        ..Question::default()
-    };
-    Ok((inputs(&args.logs, console.around.stdin_is_terminal)?, question))
+/// Answers log by log, and what the program then ends with.
+struct Telling<'t> {
+    args: &'t TriageArgs,
+    question: &'t Question,
+    packs: &'t Packs,
+    printer: Printer<'t>,
+    exit: Exit,
+}
+
+impl<'t> Telling<'t> {
+    fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
+        let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
+        let printer = Printer::new(args.format.into(), view, packs, question.zh, logs);
+        Self { args, question, packs, printer, exit: Exit::Done }
+    }
+
+    /// Shows the answer on a log, or why there is none.
+    fn one(&mut self, name: &str, read: Result<Read, InputError>, console: &mut Console<'_>) -> io::Result<()> {
+        match read {
+            Ok(read) => {
+                let report = answer(name, &read, self.packs, self.question);
+                if self.args.fail_on.contains(&report.verdict.primary) {
+                    self.exit = self.exit.max(Exit::Failed);
+                }
+                self.printer.report(report, console.out)
+            }
+            Err(error) => {
+                self.printer.unreadable(name);
+                self.exit = Exit::Refused;
+                console.fault(&error)
+            }
+        }
+    }
+
+    /// Ctrl-C came: what follows was not asked for any more. A script must not take this for the whole answer.
+    fn ends(&mut self, attendant: &Attendant) -> bool {
+        if attendant.stopped() {
+            self.exit = Exit::Passed(INTERRUPTED);
+        }
+        attendant.stopped()
+    }
+
+    fn end(self, console: &mut Console<'_>) -> io::Result<Exit> {
+        self.printer.end(console.out)?;
+        Ok(self.exit)
+    }
 }
 
 /// Refuses a `--fail-on` that could never be met.

@@ -8,6 +8,7 @@ pub use shape::shape;
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::event::{Event, EventSink, Recogniser};
@@ -21,7 +22,7 @@ const MOST_SHAPES: usize = 200_000;
 const LONGEST: usize = 240;
 
 /// Counts of a log.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Coverage {
     pub log: String,
     /// Texts looked at: lines, and parts of lines.
@@ -47,7 +48,7 @@ impl Coverage {
 }
 
 /// An unknown line with what varies taken out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnknownShape {
     pub shape: String,
     pub times: u64,

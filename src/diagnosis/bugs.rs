@@ -225,9 +225,7 @@ fn conditions(bug: &BugDef, view: &View<'_>) -> Conditions {
     }
     for (name, constant) in &when.facts {
         let holds = view.fact_is(name, constant);
-        // Package versions and the cache's mode are printed by every version that has them.
-        let must_be_seen = matches!(name.as_str(), "aimdo_version" | "kitchen_version" | "cache_mode");
-        result.add(if must_be_seen { Some(holds.unwrap_or(false)) } else { holds });
+        result.add(if when.seen.contains(name) { Some(holds.unwrap_or(false)) } else { holds });
     }
     let torch = view.session.text("pytorch_version").and_then(Version::parse);
     if let Some(from) = when.torch_from {

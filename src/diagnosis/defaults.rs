@@ -17,6 +17,13 @@ pub fn pick<'p>(packs: &'p Packs, what: &str, view: &View<'_>) -> Option<&'p Def
     pick_at(packs, what, view, None)
 }
 
+/// All rows of `what` that may hold for this log; every one when the version is not known.
+pub fn possible<'p>(packs: &'p Packs, what: &'p str, view: &View<'_>) -> impl Iterator<Item = &'p DefaultDef> {
+    packs.defaults.iter().filter(move |row| {
+        row.what == what && fits_system(row, view) && (view.span.is_unknown() || may_hold(row, view))
+    })
+}
+
 /// The same for another version than the log's.
 pub fn pick_at<'p>(packs: &'p Packs, what: &str, view: &View<'_>, version: Option<Version>) -> Option<&'p DefaultDef> {
     let mut rows: Vec<&DefaultDef> = packs
@@ -137,6 +144,16 @@ pub fn implied_swap(row: &DefaultDef, ram_mib: f64, budget_mib: f64) -> Option<f
     let least = others.filter_map(|term| term_mib(term, ram_mib, None)).fold(f64::INFINITY, f64::min);
     let floor = row.at_least.as_ref().and_then(|term| term_mib(term, ram_mib, None)).unwrap_or(0.0);
     (swap >= -1.0 && budget_mib < least - 1.0 && budget_mib > floor + 1.0).then_some(swap.max(0.0))
+}
+
+/// First version in which `what` holds somewhere. `None` when no pack tells.
+pub fn first_true(packs: &Packs, what: &str) -> Option<Version> {
+    let rows = packs.defaults.iter().filter(|row| row.what == what && truth(row) == Some(true));
+    rows.filter_map(|row| match row.since {
+        Since::At(version) => Some(version),
+        Since::BeforeNumbers | Since::Unknown => None,
+    })
+    .min()
 }
 
 /// A row's plain text value.

@@ -6,7 +6,7 @@ use super::draft::{Draft, counted, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::rule::{Packs, Term};
+use crate::rule::{Constant, FlagRole, Packs, Term};
 use crate::samples::{Samples, Shape};
 use crate::text;
 
@@ -27,7 +27,7 @@ pub fn cache_mode(view: &View<'_>, packs: &Packs) -> Option<(String, Option<Evid
         return Some((mode.to_owned(), Some(evidence(&fact.at, None))));
     }
     for flag in &view.session.flags {
-        let def = packs.flags.iter().find(|def| def.name == flag.name)?;
+        let def = packs.flag(&flag.name)?;
         if let Some(crate::rule::Constant::Text(mode)) = def.facts.get("cache_mode") {
             return Some((mode.clone(), Some(evidence(&flag.at, None))));
         }
@@ -116,7 +116,7 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .against(against);
-    if !view.uses("--disable-pinned-memory") {
+    if view.asks(FlagRole::PinningOff).is_none() {
         draft = draft.settle(words.say("settle-pinning", &[]));
     }
     Some(draft.because(lines))
@@ -238,7 +238,7 @@ fn trigger(view: &View<'_>, words: &Words<'_>, mode: Option<&str>) -> Option<Fig
     }
     let ram = view.ram_mib()?;
     let row = defaults::pick(words.packs, "cache-active-headroom", view)?;
-    let given = view.session.flag("--cache-ram").and_then(|flag| flag.values.first()?.parse::<f64>().ok());
+    let given = view.asks(FlagRole::CacheHeadroom).and_then(|flag| flag.values.first()?.parse::<f64>().ok());
     let headroom = match given {
         Some(gib) => gib * 1024.0,
         None => defaults::work_out(row, ram, None)?.mib,
@@ -285,17 +285,22 @@ fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let mut lines: Vec<EvidenceReport> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for flag in &session.flags {
-        let def = words.packs.flags.iter().find(|def| def.name == flag.name);
+        let def = words.packs.flag(&flag.name);
         if def.is_some_and(|def| def.residency.is_some()) {
             names.push(flag.name.clone());
             lines.push(evidence(&flag.at, Some(words.say("remark-residency-flag", &[("flag", &flag.name)]))));
         }
     }
-    let state = session.fact("vram_state").filter(|fact| fact.value.as_text() == Some("HIGH_VRAM"));
+    // The state that such a flag sets tells of it where the command line is not shown.
+    let asked_for = |state: &str| {
+        let flags = words.packs.flags.iter().filter(|def| def.residency.is_some());
+        flags.filter_map(|def| def.facts.get("vram_state")).any(|set| *set == Constant::Text(state.to_owned()))
+    };
+    let state = session.fact("vram_state").filter(|fact| fact.value.as_text().is_some_and(asked_for));
     if let Some(fact) = state {
         lines.push(evidence(&fact.at, Some(words.say("remark-high-vram", &[]))));
         if names.is_empty() {
-            names.push("HIGH_VRAM".to_owned());
+            names.extend(fact.value.as_text().map(str::to_owned));
         }
     }
     if names.is_empty() {

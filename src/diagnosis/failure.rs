@@ -1,9 +1,9 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
 
 use super::draft::{Draft, counted, evidence, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::host::is_absurd;
-use super::view::{View, is_comfyui_own, same_dir};
+use super::view::{View, same_dir};
 use super::words::Words;
 use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
@@ -25,11 +25,13 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut core_told = false;
     for exception in raised.iter().rev() {
         match exception.dirs.last() {
-            Some(dir) if !is_comfyui_own(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
+            Some(dir)
+                if !words.packs.is_own_folder(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED =>
+            {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir) if !is_comfyui_own(dir) => {}
+            Some(dir) if !words.packs.is_own_folder(dir) => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {
@@ -70,6 +72,13 @@ fn what_failed(exception: &Exception) -> String {
     }
 }
 
+/// The node of the workflow in which it failed.
+fn node_figure(exception: &Exception, words: &Words<'_>) -> Option<Figure> {
+    let node = exception.node.as_ref()?;
+    let text = words.say("figure-node", &[("node", node)]);
+    Some(told("node", text, Basis::Measured, vec![exception.at.place.line]))
+}
+
 fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words<'_>) -> Finding {
     let what = crate::text::cut_chars(&what_failed(exception), 140);
     let known = words.packs.nodes.iter().find(|def| {
@@ -99,15 +108,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
     if let Some(at) = &exception.dir_at {
         lines.push(evidence(at, Some(words.say("remark-frame", &[("dir", dir)]))));
     }
-    let mut figures = Vec::new();
-    if let Some(node) = &exception.node {
-        figures.push(told(
-            "node",
-            words.say("figure-node", &[("node", node)]),
-            Basis::Measured,
-            vec![exception.at.place.line],
-        ));
-    }
+    let mut figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     let mut against: Vec<EvidenceReport> = Vec::new();
     if let Some(def) = acquitted
         && let Some(advice) = words.packs.prose_text("node", &def.id, "advice", words.zh)
@@ -155,15 +156,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
             line.remark = Some(words.say("remark-last-frame", &[("frame", frame)]));
         }
     }
-    let mut figures = Vec::new();
-    if let Some(node) = &exception.node {
-        figures.push(told(
-            "node",
-            words.say("figure-node", &[("node", node)]),
-            Basis::Measured,
-            vec![exception.at.place.line],
-        ));
-    }
+    let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("what", &what)]))
         .about(if kind.is_empty() { "error" } else { &kind })
         .grade(Grade::Strong, words.say("grade-error-text", &[]))

@@ -198,3 +198,15 @@ pub struct VersionReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<EvidenceReport>,
 }
+
+impl VersionReport {
+    /// In one word; with a range when the log only shows one, and `?` when it shows none.
+    pub fn shown(&self) -> String {
+        let bound = |bound: &Option<String>| bound.clone().unwrap_or_default();
+        match (&self.exact, &self.from, &self.before) {
+            (Some(exact), _, _) => exact.clone(),
+            (None, None, None) => "?".to_owned(),
+            (None, from, before) => format!("{}…<{}", bound(from), bound(before)),
+        }
+    }
+}

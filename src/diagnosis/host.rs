@@ -6,7 +6,6 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
-use crate::rule::Version;
 use crate::text;
 use crate::timeline::{Ending, EndingKind, HostOom};
 
@@ -228,16 +227,7 @@ fn limit_figures(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
     if source == LimitSource::CgroupLine || ram <= limit * 1.1 {
         return figures;
     }
-    let aware = words
-        .packs
-        .defaults
-        .iter()
-        .filter(|row| row.what == "sees-cgroup" && defaults::truth(row) == Some(true))
-        .find_map(|row| match row.since {
-            crate::rule::Since::At(version) => Some(version),
-            _ => None,
-        });
-    let fixed = aware.unwrap_or(Version::new(0, 35, 0));
+    let Some(fixed) = defaults::first_true(words.packs, "sees-cgroup") else { return figures };
     if let Some(fact) = view.session.fact("pinned_budget_mib")
         && let Some(budget) = fact.value.as_number()
         && let Some(row) = defaults::pick_at(words.packs, "pinned-budget", view, Some(fixed))

@@ -4,7 +4,7 @@
 
 use super::view::{Os, View};
 use super::words::Words;
-use crate::rule::{LauncherDef, Packs};
+use crate::rule::{LauncherDef, Packs, SignOf};
 use crate::timeline::{Evidence, Flag};
 
 /// The way of starting, and the line that shows it.
@@ -31,7 +31,7 @@ impl<'p> Launch<'p> {
             };
             packs.launchers.iter().find(fits).map(|def| (def, None))
         })?;
-        let line = session.fact("launcher").and_then(|fact| command_line(&fact.at.text));
+        let line = session.fact("launcher").and_then(|fact| command_line(&fact.at.text, packs));
         Some(Self { def, at, line, flags })
     }
 
@@ -119,12 +119,9 @@ fn fits_system(def: &LauncherDef, os: Os) -> bool {
 }
 
 /// The part of a line that starts ComfyUI and may be typed again: from the program to its last flag.
-fn command_line(text: &str) -> Option<String> {
-    // An argument list of a report, a recording or a kernel's note is no command.
-    let typed = text.contains("python") && text.contains("main.py")
-        || text.starts_with("comfy ")
-        || text.starts_with("uv run ");
-    if !typed || text.contains("**Arguments") || text.contains("Killed") || text.contains("killed") {
+fn command_line(text: &str, packs: &Packs) -> Option<String> {
+    let typed = |text: &str| packs.signs_of(SignOf::CommandLine).any(|sign| sign.fits(text));
+    if !typed(text) {
         return None;
     }
     let text = match text.split_once("COMMAND=\"") {
@@ -140,15 +137,17 @@ fn command_line(text: &str) -> Option<String> {
         })
         .filter(|word| *word != "\\" && *word != "^")
         .collect();
-    Some(words.join(" ")).filter(|line| line.contains("main.py") || line.contains("launch"))
+    Some(words.join(" ")).filter(|line| typed(line))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{Packs, command_line};
 
     #[test]
     fn a_command_is_taken_without_its_pipe() {
+        let packs = Packs::built_in();
+        let command_line = |text| command_line(text, &packs);
         let line = command_line("python main.py --listen --lowvram 2>&1 | tee comfy.log");
         assert_eq!(line.as_deref(), Some("python main.py --listen --lowvram"));
         let recorded =

@@ -19,6 +19,7 @@ mod packages;
 mod quiet;
 mod reload;
 mod remedies;
+mod starved;
 mod verdict;
 mod view;
 mod words;
@@ -35,7 +36,7 @@ pub use finding::{
 };
 pub use launcher::Launch;
 pub use oom::{Part, split};
-pub use view::{Gpu, LimitSource, Os, View, is_comfyui_own, same_dir};
+pub use view::{Gpu, LimitSource, Os, View, same_dir};
 pub use words::Words;
 
 /// Side evidence and the user's question.
@@ -89,6 +90,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, &question.asked);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(starved::note(view, words));
     }
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),

@@ -4,6 +4,7 @@ use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
+use crate::rule::FlagRole;
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -40,15 +41,13 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         }
     }
     let mut figures = Vec::new();
-    for flag in ["--disable-smart-memory", "--cache-none"] {
-        if let Some(seen) = session.flag(flag) {
-            figures.push(told(
-                "flag",
-                words.say("figure-reload-flag", &[("flag", flag)]),
-                Basis::Measured,
-                vec![seen.at.place.line],
-            ));
-        }
+    for flag in session.flags.iter().filter(|flag| words.packs.plays(&flag.name, FlagRole::Reloading)) {
+        figures.push(told(
+            "flag",
+            words.say("figure-reload-flag", &[("flag", &flag.name)]),
+            Basis::Measured,
+            vec![flag.at.place.line],
+        ));
     }
     if let Some(seconds) = median_seconds(view) {
         figures.push(told(

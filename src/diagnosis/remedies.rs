@@ -4,7 +4,7 @@
 use super::finding::{Avoid, Finding, Status, Step};
 use super::view::{Os, View};
 use super::words::Words;
-use crate::rule::{RemedyDef, Since, Version};
+use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
 
 /// Parts a finding's remedies act on.
 pub fn parts(finding: &Finding) -> Vec<&str> {
@@ -28,59 +28,42 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
 }
 
 /// Circumstances by the packs' closed list of tags.
-pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
+pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String> {
     let session = view.session;
-    let mut tags = Vec::new();
-    let mut add = |tag: &'static str, holds: bool| {
-        if holds {
-            tags.push(tag);
+    let signs = words.packs.signs_of(SignOf::Circumstance);
+    let mut tags: Vec<String> = signs.filter(|sign| shown(sign, view, finding)).map(|sign| sign.is.clone()).collect();
+    let vae_last = session
+        .ooms
+        .last()
+        .and_then(|oom| oom.last_load.as_ref())
+        .is_some_and(|(class, _)| super::classes::kind(words.packs, class) == Some("vae"));
+    // A VAE that works does one of the two, and the decoder stands in the traceback of both.
+    let decode = vae_last || tags.iter().any(|tag| tag == "decode");
+    tags.retain(|tag| tag != "encode" || !decode);
+    let mut add = |tag: &str, holds: bool| {
+        if holds && !tags.iter().any(|known| known == tag) {
+            tags.push(tag.to_owned());
         }
     };
-    let device = session.text("device").unwrap_or_default();
-    add("torch-async", device.ends_with("MallocAsync"));
-    add("torch-native", device.ends_with(": native"));
+    add("decode", decode);
     add("windows", view.os == Os::Windows);
     add("linux", matches!(view.os, Os::Linux | Os::Wsl));
     add("wsl", view.os == Os::Wsl);
     let container = view.in_container().is_some() || view.limit_mib.is_some();
     add("container", container || finding.id == "container-limit");
-    let gguf = session.nodes.iter().any(|node| node.dir.to_lowercase().contains("gguf"))
-        || session
-            .exceptions
-            .iter()
-            .any(|exception| exception.dirs.iter().any(|dir| dir.to_lowercase().contains("gguf")));
-    add("gguf", gguf);
-    let text = |needle: &str| {
-        finding.figures.iter().any(|figure| figure.text.contains(needle))
-            || session.exceptions.iter().any(|exception| exception.frames.iter().any(|frame| frame.ends_with(needle)))
-    };
-    let vae_last = session
-        .ooms
-        .last()
-        .and_then(|oom| oom.last_load.as_ref())
-        .is_some_and(|(class, _)| class.contains("VAE") || class.contains("Autoencod"));
-    let decode = text(" decode") || text("VAEDecode") || vae_last;
-    add("decode", decode);
-    add("encode", text(" encode") && !decode);
     add("sampling", session.ooms.last().is_some_and(|oom| oom.sampling.is_some()));
     add("attention", session.counts.attention_retries.is_some());
-    add(
-        "video",
-        session
-            .loads
-            .keys()
-            .chain(session.dynamic.keys())
-            .any(|class| ["WAN", "LTX", "Video", "Hunyuan", "Mochi", "Cosmos"].iter().any(|part| class.contains(part))),
-    );
+    let first = |what: &str| super::defaults::first_true(words.packs, what);
     let dynamic = view.dynamic_vram == Some(true);
     add("dynamic-vram", dynamic);
     add(
         "no-dynamic-vram",
-        !dynamic && view.span.older_than(Version::new(0, 16, 0))
+        !dynamic && first("dynamic-vram").is_some_and(|first| view.span.older_than(first))
             || view.dynamic_vram == Some(false)
-            || view.uses("--disable-dynamic-vram"),
+            || view.asks(FlagRole::DynamicVramOff).is_some(),
     );
-    let sees = session.fact("cgroup_limit_mib").is_some() || view.span.at_least(Version::new(0, 35, 0));
+    let sees = session.fact("cgroup_limit_mib").is_some()
+        || first("sees-cgroup").is_some_and(|first| view.span.at_least(first));
     add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
     add(
         "impossible-request",
@@ -101,6 +84,23 @@ pub fn tags(view: &View<'_>, finding: &Finding) -> Vec<&'static str> {
     add("custom-nodes-off", view.nodes_off());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
     tags
+}
+
+/// A text of the log, or of what was found in it, fits the sign.
+fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
+    let session = view.session;
+    let fits = |text: &str| sign.fits(text);
+    match sign.place {
+        SignPlace::Fact => view.shows(sign),
+        SignPlace::Class => session.loads.keys().chain(session.dynamic.keys()).any(|class| fits(class)),
+        SignPlace::Folder => {
+            let raised = session.exceptions.iter().flat_map(|exception| &exception.dirs);
+            session.nodes.iter().map(|node| &node.dir).chain(raised).any(|dir| fits(dir))
+        }
+        SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
+        SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
+        SignPlace::Line => false,
+    }
 }
 
 /// Verdicts for which only remedies of their own kind are shown: a state that is meant needs no change of mode, and
@@ -144,7 +144,7 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
     let parts = parts(finding);
-    let tags = tags(view, finding);
+    let tags = tags(view, words, finding);
     let narrow = NARROW.contains(&finding.id.as_str());
     let mut chosen: Vec<&RemedyDef> = words
         .packs
@@ -189,8 +189,8 @@ fn plain(text: String) -> Step {
     Step { text, command: None, cost: None, flags: Vec::new(), remedy: None }
 }
 
-fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -> bool {
-    let has = |tag: &String| tags.contains(&tag.as_str());
+fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[String]) -> bool {
+    let has = |tag: &String| tags.contains(tag);
     if !remedy.when.iter().all(has) || remedy.not_when.iter().any(has) {
         return false;
     }
@@ -215,7 +215,7 @@ fn open(remedy: &RemedyDef, view: &View<'_>, words: &Words<'_>, tags: &[&str]) -
 /// The flag exists in every version this log can be from, does something there, and is not in use already.
 pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     let name = flag.split(' ').next().unwrap_or(flag);
-    let Some(def) = words.packs.flags.iter().find(|def| def.name == name) else { return false };
+    let Some(def) = words.packs.flag(name) else { return false };
     let used = view.uses(name);
     let idle = def.no_effect_with.iter().any(|cause| {
         if cause.starts_with("--") {
@@ -242,7 +242,7 @@ fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
 /// Common steps that would not help here.
 pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
     let parts = parts(finding);
-    let tags = tags(view, finding);
+    let tags = tags(view, words, finding);
     words
         .packs
         .avoids
@@ -251,7 +251,7 @@ pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid
             let acts = def.acts_on.iter().any(|part| parts.contains(&part.as_str()));
             let in_range = def.since.is_none_or(|since| view.span.overlaps(Since::At(since), None))
                 && def.until.is_none_or(|until| view.span.overlaps(Since::Unknown, Some(until)));
-            acts && in_range && def.when.iter().all(|tag| tags.contains(&tag.as_str()))
+            acts && in_range && def.when.iter().all(|tag| tags.contains(tag))
         })
         .filter_map(|def| {
             let text = words.packs.prose_text("avoid", &def.id, "text", words.zh)?;

@@ -1,11 +1,11 @@
 //! A session seen as a whole: which version, system, card and flags it ran with, and what is only assumed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::VersionReport;
 use super::words::Words;
-use crate::rule::{Constant, FlagDef, Since, Version, VersionSpan};
-use crate::timeline::{Ending, Evidence, Session, Timeline};
+use crate::rule::{Constant, FlagDef, FlagRole, Packs, SignDef, SignOf, Since, Version, VersionSpan};
+use crate::timeline::{Ending, Evidence, Flag, NodeFolder, Session, Timeline};
 
 /// Operating system of the machine that wrote the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,19 @@ pub enum Os {
     Wsl,
     MacOs,
     Unknown,
+}
+
+impl Os {
+    /// By its name in the packs.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "windows" => Self::Windows,
+            "linux" => Self::Linux,
+            "wsl" => Self::Wsl,
+            "macos" => Self::MacOs,
+            _ => return None,
+        })
+    }
 }
 
 /// Maker of the card.
@@ -27,6 +40,21 @@ pub enum Gpu {
     DirectMl,
     Cpu,
     Unknown,
+}
+
+impl Gpu {
+    /// By its name in the packs.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "nvidia" => Self::Nvidia,
+            "amd" => Self::Amd,
+            "intel" => Self::Intel,
+            "apple" => Self::Apple,
+            "directml" => Self::DirectMl,
+            "cpu" => Self::Cpu,
+            _ => return None,
+        })
+    }
 }
 
 /// One session with what follows from its baseline.
@@ -42,6 +70,10 @@ pub struct View<'t> {
     pub os: Os,
     pub gpu: Gpu,
     pub flags: BTreeSet<String>,
+    /// The flags in use by what they are good for.
+    pub asked: BTreeMap<FlagRole, &'t Flag>,
+    /// Node packs that were loaded; what ships with ComfyUI is none.
+    pub packs: Vec<&'t NodeFolder>,
     /// Dynamic VRAM: told by the log, or by the version's default (`false` in the second place then).
     pub dynamic_vram: Option<bool>,
     /// Limit of memory in MiB that is known from outside or from the log.
@@ -72,9 +104,11 @@ impl<'t> View<'t> {
             timeline,
             span,
             version,
-            os: os_of(session),
-            gpu: gpu_of(session),
+            os: os_of(session, words.packs),
+            gpu: gpu_of(session, words.packs),
             flags,
+            asked: asked(session, words.packs),
+            packs: session.nodes.iter().filter(|node| !node.failed && !words.packs.is_own_folder(&node.dir)).collect(),
             dynamic_vram: session.flag_fact("dynamic_vram"),
             limit_mib: None,
         };
@@ -121,6 +155,11 @@ impl<'t> View<'t> {
         }
     }
 
+    /// The flag for `role` stands on the command line that the log shows.
+    pub fn asks(&self, role: FlagRole) -> Option<&'t Flag> {
+        self.asked.get(&role).copied()
+    }
+
     /// Every version that this log can be from has the flag.
     pub fn has_flag(&self, flag: &FlagDef) -> bool {
         let since_ok = match flag.since {
@@ -155,15 +194,20 @@ impl<'t> View<'t> {
         })
     }
 
-    /// Custom nodes were off: `--disable-all-custom-nodes` without a whitelist.
+    /// Custom nodes were off, and none was kept.
     pub fn nodes_off(&self) -> bool {
         self.session.nodes_disabled.is_some() && self.session.nodes_skipped.is_empty()
-            || self.uses("--disable-all-custom-nodes") && !self.uses("--whitelist-custom-nodes")
+            || self.asks(FlagRole::NodesOff).is_some() && self.asks(FlagRole::NodesKept).is_none()
     }
 
     /// Folders that are not ComfyUI's own.
-    pub fn packs_loaded(&self) -> impl Iterator<Item = &'t crate::timeline::NodeFolder> {
-        self.session.nodes.iter().filter(|node| !node.failed && !is_comfyui_own(&node.dir))
+    pub fn packs_loaded(&self) -> impl Iterator<Item = &'t NodeFolder> + use<'t, '_> {
+        self.packs.iter().copied()
+    }
+
+    /// The fact that the sign looks at is told, and fits.
+    pub fn shows(&self, sign: &SignDef) -> bool {
+        shows(self.session, sign)
     }
 
     /// The node pack is in the import table.
@@ -184,9 +228,10 @@ impl<'t> View<'t> {
     }
 }
 
-/// Node folders that ship with ComfyUI.
-pub fn is_comfyui_own(dir: &str) -> bool {
-    dir == "websocket_image_save.py"
+fn asked<'t>(session: &'t Session, packs: &Packs) -> BTreeMap<FlagRole, &'t Flag> {
+    let roles = |flag: &Flag| packs.flag(&flag.name).map(|def| def.roles.clone()).unwrap_or_default();
+    // The first of two flags for the same thing counts, as with a flag that is given twice.
+    session.flags.iter().rev().flat_map(|flag| roles(flag).into_iter().map(move |role| (role, flag))).collect()
 }
 
 /// Folder names are compared without case; `-` and `_` are the same, and a version behind `@` is left out.
@@ -196,32 +241,20 @@ pub fn same_dir(a: &str, b: &str) -> bool {
     normal(a) == normal(b)
 }
 
-fn os_of(session: &Session) -> Os {
-    if let Some(os) = session.text("os") {
-        let os = os.to_lowercase();
-        if os.starts_with("win") || os == "nt" {
-            return Os::Windows;
-        }
-        if os.contains("microsoft") || os.contains("wsl") {
-            return Os::Wsl;
-        }
-        if os.starts_with("darwin") || os.contains("macos") {
-            return Os::MacOs;
-        }
-        if os.starts_with("linux") {
-            return Os::Linux;
-        }
+/// The fact that the sign looks at is told, and fits.
+fn shows(session: &Session, sign: &SignDef) -> bool {
+    let with = sign.with.iter().all(|(name, text)| session.text(name) == Some(text));
+    with && match session.text(&sign.fact) {
+        Some(text) => sign.fits(text),
+        // A number is told as well, where any value will do.
+        None => session.fact(&sign.fact).is_some() && sign.fits(""),
     }
-    if session.fact("mac_version").is_some() || session.text("device").is_some_and(|device| device == "mps") {
-        return Os::MacOs;
-    }
-    match session.text("python_version") {
-        Some(python) if python.contains("MSC v.") => return Os::Windows,
-        Some(python) if python.contains("Clang") && !python.contains("GCC") && session.text("os") == Some("posix") => {
-            return Os::MacOs;
-        }
-        Some(python) if python.contains("GCC") => return Os::Linux,
-        _ => {}
+}
+
+fn os_of(session: &Session, packs: &Packs) -> Os {
+    let named = packs.signs_of(SignOf::Os).filter(|sign| shows(session, sign)).find_map(|sign| Os::named(&sign.is));
+    if let Some(os) = named {
+        return os;
     }
     let windows_path = |text: &str| {
         let bytes = text.as_bytes();
@@ -243,38 +276,9 @@ fn os_of(session: &Session) -> Os {
     }
 }
 
-fn gpu_of(session: &Session) -> Gpu {
-    if let Some(device) = session.text("device") {
-        let device = device.to_lowercase();
-        if device == "cpu" || device.starts_with("cpu ") {
-            return Gpu::Cpu;
-        }
-        if device.contains("nvidia")
-            || device.contains("geforce")
-            || device.contains("tesla")
-            || device.contains("quadro")
-        {
-            return Gpu::Nvidia;
-        }
-        if device.contains("amd") || device.contains("radeon") {
-            return Gpu::Amd;
-        }
-        if device.starts_with("xpu") || device.contains("intel") {
-            return Gpu::Intel;
-        }
-        if device.starts_with("mps") {
-            return Gpu::Apple;
-        }
-        if device.contains("privateuseone") || device.contains("directml") {
-            return Gpu::DirectMl;
-        }
-    }
-    match session.text("pytorch_version") {
-        Some(torch) if torch.contains("+cu") => Gpu::Nvidia,
-        Some(torch) if torch.contains("rocm") => Gpu::Amd,
-        Some(torch) if torch.contains("xpu") => Gpu::Intel,
-        _ => Gpu::Unknown,
-    }
+fn gpu_of(session: &Session, packs: &Packs) -> Gpu {
+    let mut signs = packs.signs_of(SignOf::Gpu).filter(|sign| shows(session, sign));
+    signs.find_map(|sign| Gpu::named(&sign.is)).unwrap_or(Gpu::Unknown)
 }
 
 fn version_of(timeline: &Timeline, session: &Session, words: &Words<'_>) -> (VersionSpan, VersionReport) {

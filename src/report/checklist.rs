@@ -5,6 +5,7 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown::{self, escape, fence_of};
@@ -31,11 +32,7 @@ pub struct ChecklistOutput<'c> {
 
 /// The checklist as one indented JSON value.
 pub fn checklist_json(checklist: &Checklist, packs: &Packs) -> io::Result<String> {
-    let output =
-        ChecklistOutput { schema_version: CHECKLIST_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), checklist };
-    let mut text = serde_json::to_string_pretty(&output)?;
-    text.push('\n');
-    Ok(text)
+    pretty(&ChecklistOutput { schema_version: CHECKLIST_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), checklist })
 }
 
 /// The checklist for a terminal; with the draft when something is to be posted, or `always`.

@@ -5,6 +5,7 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown;
@@ -30,11 +31,12 @@ pub struct ComparisonOutput<'c> {
 
 /// The comparison as one indented JSON value.
 pub fn comparison_json(comparison: &Comparison, packs: &Packs) -> io::Result<String> {
-    let output =
-        ComparisonOutput { schema_version: COMPARISON_SCHEMA_VERSION, tool: tool(), packs: packs.infos(), comparison };
-    let mut text = serde_json::to_string_pretty(&output)?;
-    text.push('\n');
-    Ok(text)
+    pretty(&ComparisonOutput {
+        schema_version: COMPARISON_SCHEMA_VERSION,
+        tool: tool(),
+        packs: packs.infos(),
+        comparison,
+    })
 }
 
 /// The comparison for a terminal.

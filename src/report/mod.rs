@@ -5,6 +5,7 @@
 mod brief;
 mod checklist;
 mod comparison;
+mod fault;
 mod full;
 mod history;
 mod json;
@@ -22,15 +23,16 @@ mod summary;
 mod tests;
 mod text;
 
-pub use checklist::{checklist_json, checklist_markdown, checklist_text};
-pub use comparison::{comparison_json, comparison_markdown, comparison_text};
-pub use json::{json, ndjson, schema};
+pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_text};
+pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_text};
+pub use json::{ReportLine, WatchLine, json, ndjson, schema_of};
 pub use markdown::markdown;
 pub use palette::Palette;
 pub use printer::{Format, Printer};
-pub use probe::{probe_json, probe_markdown, probe_text};
+pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_text};
 pub use text::{quiet, text};
 
+pub(crate) use fault::Translated;
 pub(crate) use label::Labels;
 pub(crate) use markdown::blocks as markdown_blocks;
 pub(crate) use outline::{Block, Item, Quote};

@@ -5,6 +5,7 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown;
@@ -30,10 +31,7 @@ pub struct ProbeOutput<'p> {
 
 /// The report as one indented JSON value.
 pub fn probe_json(report: &ProbeReport) -> io::Result<String> {
-    let mut text =
-        serde_json::to_string_pretty(&ProbeOutput { schema_version: PROBE_SCHEMA_VERSION, tool: tool(), report })?;
-    text.push('\n');
-    Ok(text)
+    pretty(&ProbeOutput { schema_version: PROBE_SCHEMA_VERSION, tool: tool(), report })
 }
 
 /// The report for a terminal.

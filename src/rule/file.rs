@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MessageDef, NodeDef, OomPhraseDef,
-    PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, VerdictDef,
+    PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -30,12 +30,13 @@ pub struct PackFile {
     pub avoid: Vec<AvoidDef>,
     pub launcher: Vec<LauncherDef>,
     pub form: Vec<FormDef>,
+    pub sign: Vec<SignDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 16] = [
+    pub const TABLES: [&str; 17] = [
         "message",
         "oom_phrase",
         "bug",
@@ -51,6 +52,7 @@ impl PackFile {
         "avoid",
         "launcher",
         "form",
+        "sign",
         "sentence",
     ];
 
@@ -72,6 +74,7 @@ impl PackFile {
             "avoid" => push(&mut self.avoid, item),
             "launcher" => push(&mut self.launcher, item),
             "form" => push(&mut self.form, item),
+            "sign" => push(&mut self.sign, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
         }
@@ -94,6 +97,7 @@ impl PackFile {
         lay(&mut self.avoid, above.avoid, |item| item.id.clone(), replaced);
         lay(&mut self.launcher, above.launcher, |item| item.id.clone(), replaced);
         lay(&mut self.form, above.form, |item| item.id.clone(), replaced);
+        lay(&mut self.sign, above.sign, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }
 }

@@ -9,7 +9,9 @@ pub mod lint;
 mod lookups;
 mod matcher;
 mod pack;
+mod role;
 mod schema;
+mod sign;
 mod template;
 mod version;
 
@@ -21,6 +23,7 @@ pub(crate) use lookups::Lookups;
 pub(crate) use matcher::Found;
 pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
+pub use role::FlagRole;
 pub use schema::*;
 pub use template::{Capture, CaptureType, Captures, Template, TemplateError};
 pub(crate) use template::{Lent, Spans};

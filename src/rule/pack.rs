@@ -17,7 +17,7 @@ use super::folder::{PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef,
-    Prose, ReleaseDef, RemedyDef, VerdictDef,
+    Prose, ReleaseDef, RemedyDef, SignDef, VerdictDef,
 };
 use super::template::Template;
 
@@ -104,6 +104,8 @@ pub struct Packs {
     /// In the order in which they are tried.
     pub launchers: Vec<LauncherDef>,
     pub forms: Vec<FormDef>,
+    /// In the order in which they are tried.
+    pub signs: Vec<SignDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -205,6 +207,15 @@ impl Packs {
             None if zh => self.sentence(id, false),
             None => None,
         }
+    }
+
+    /// A sentence of the built-in pack, without any pack being read: for faults, which may be about the packs.
+    pub fn built_in_sentence(id: &str, zh: bool) -> Option<&'static str> {
+        static TABLES: OnceLock<[BTreeMap<String, String>; 2]> = OnceLock::new();
+        let [english, chinese] =
+            TABLES.get_or_init(|| [EN, ZH].map(|text| serde_json::from_str(text).unwrap_or_default()));
+        let table = if zh { chinese } else { english };
+        table.get(id).map(String::as_str)
     }
 
     /// Prose fields (`means`, `title`, `links`, …) of an item.
@@ -319,6 +330,7 @@ impl Layers {
             avoids: self.file.avoid,
             launchers: self.file.launcher,
             forms: self.file.form,
+            signs: self.file.sign,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

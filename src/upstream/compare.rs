@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::literal::{Call, literals};
@@ -25,7 +26,7 @@ const MEMORY_AREAS: [&str; 9] =
 const MEMORY_RULES: usize = 3;
 
 /// Should the text be in this version's sources?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expectation {
     Expected,
@@ -36,7 +37,7 @@ pub enum Expectation {
 }
 
 /// What the search came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Outcome {
     Found {
@@ -61,7 +62,7 @@ impl Outcome {
 }
 
 /// Why a text is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum Reason {
     /// A text nearby looks like its new wording.
@@ -75,7 +76,7 @@ pub enum Reason {
 }
 
 /// A rule whose text ComfyUI itself prints.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Row {
     pub id: String,
     pub area: String,
@@ -87,7 +88,7 @@ pub struct Row {
 }
 
 /// A text of the memory files that no rule knows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Candidate {
     pub path: String,
     pub line: usize,
@@ -104,7 +105,7 @@ pub struct Candidate {
 }
 
 /// What the comparison came to.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Verified {
     pub tree: String,
     pub version: Version,

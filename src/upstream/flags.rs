@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::literal::{Call, literals};
@@ -10,7 +11,7 @@ use super::tree::Tree;
 use crate::rule::{FlagDef, Since, Version, VersionSpan};
 
 /// What the comparison came to.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct FlagsVerified {
     /// Where the flags were read.
     pub from: String,

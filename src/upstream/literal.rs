@@ -3,7 +3,7 @@
 use super::token::{Kind, Piece, Token, tokens};
 
 /// What a text is given to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call {
     /// A logger, with its level.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::{Launch as Start, Os, View, is_comfyui_own};
-use crate::rule::Packs;
+use crate::diagnosis::{Launch as Start, Os, View};
+use crate::rule::{FlagRole, Packs};
 use crate::timeline::{FactJson, Session};
 
 /// Facts that must stay the same in all rounds.
@@ -20,8 +20,6 @@ const BASELINE: [&str; 9] = [
     "cache_mode",
     "dynamic_vram",
 ];
-const WHITELIST: &str = "--whitelist-custom-nodes";
-const ALL_OFF: &str = "--disable-all-custom-nodes";
 /// Where flags go in a command line.
 const PLACE: &str = "{flags}";
 
@@ -60,7 +58,7 @@ pub struct Launch {
 pub struct Install {
     pub packs: Vec<Pack>,
     pub baseline: BTreeMap<String, String>,
-    /// `--whitelist-custom-nodes` exists in the version that wrote the log.
+    /// The version that wrote the log has a flag that names the packs to be loaded.
     pub whitelist: bool,
     pub launch: Launch,
 }
@@ -68,21 +66,28 @@ pub struct Install {
 /// Reads the last session of a log.
 pub fn install(view: &View<'_>, packs: &Packs) -> Install {
     let session = view.session;
-    let known = packs.flags.iter().find(|flag| flag.name == WHITELIST);
+    let known = packs.flag_for(FlagRole::NodesKept);
     let older = known.is_some_and(|flag| match flag.since {
         crate::rule::Since::At(since) => {
             view.span.before.is_some_and(|before| before <= since) || view.span.exact.is_some_and(|exact| exact < since)
         }
         _ => false,
     });
-    Install { packs: installed(view), baseline: baseline(session), whitelist: !older, launch: launch(view, packs) }
+    Install {
+        packs: installed(view, packs),
+        baseline: baseline(session),
+        whitelist: !older,
+        launch: launch(view, packs),
+    }
 }
 
-fn installed(view: &View<'_>) -> Vec<Pack> {
+fn installed(view: &View<'_>, packs: &Packs) -> Vec<Pack> {
     view.session
         .nodes
         .iter()
-        .filter(|node| !is_comfyui_own(&node.dir) && (node.seconds.is_some() || node.path.contains("custom_nodes")))
+        .filter(|node| {
+            !packs.is_own_folder(&node.dir) && (node.seconds.is_some() || node.path.contains("custom_nodes"))
+        })
         .map(|node| Pack { dir: node.dir.clone(), path: node.path.clone(), failed: node.failed })
         .collect()
 }
@@ -109,39 +114,38 @@ fn launch(view: &View<'_>, packs: &Packs) -> Launch {
     let Some(start) = Start::of(view, packs) else {
         return Launch { id: String::new(), template: None, settings: None, container, windows };
     };
-    let slash = if windows { '\\' } else { '/' };
-    let settings = view
-        .session
-        .text("user_dir")
-        .map(|user| format!("{}{slash}default{slash}comfy.settings.json", user.trim_end_matches(['/', '\\'])));
-    let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line));
-    Launch {
-        id: start.def.id.clone(),
-        template,
-        settings: settings.filter(|_| start.def.id == "desktop"),
-        container,
-        windows,
-    }
+    let slash = if windows { "\\" } else { "/" };
+    let settings = view.session.text("user_dir").filter(|_| !start.def.settings.is_empty()).map(|user| {
+        let file = start.def.settings.replace('/', slash);
+        format!("{}{slash}{file}", user.trim_end_matches(['/', '\\']))
+    });
+    let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line, packs));
+    Launch { id: start.def.id.clone(), template, settings, container, windows }
 }
 
 /// The line without the flags that the rounds set themselves.
-fn without_nodes_flags(line: &str) -> String {
+fn without_nodes_flags(line: &str, packs: &Packs) -> String {
     let mut listing = false;
     let kept = line.split(' ').filter(|word| {
-        listing = *word == WHITELIST || (listing && !word.starts_with("--") && *word != PLACE);
-        !listing && *word != ALL_OFF && !word.starts_with("--whitelist-custom-nodes=")
+        let (name, value) = word.split_once('=').map_or((*word, None), |(name, value)| (name, Some(value)));
+        let keeps = packs.plays(name, FlagRole::NodesKept);
+        listing = (keeps && value.is_none()) || (listing && !word.starts_with("--") && *word != PLACE);
+        !listing && !keeps && !packs.plays(name, FlagRole::NodesOff)
     });
     kept.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_nodes_flags;
+    use super::{Packs, without_nodes_flags};
 
     #[test]
     fn flags_of_an_earlier_round_are_not_repeated() {
         let line = "python main.py --disable-all-custom-nodes --whitelist-custom-nodes A B --listen {flags}";
-        assert_eq!(without_nodes_flags(line), "python main.py --listen {flags}");
-        assert_eq!(without_nodes_flags("python main.py --whitelist-custom-nodes A {flags}"), "python main.py {flags}");
+        let packs = Packs::built_in();
+        let cleaned = |line| without_nodes_flags(line, &packs);
+        assert_eq!(cleaned(line), "python main.py --listen {flags}");
+        assert_eq!(cleaned("python main.py --whitelist-custom-nodes A {flags}"), "python main.py {flags}");
+        assert_eq!(cleaned("python main.py --whitelist-custom-nodes=A --cpu {flags}"), "python main.py --cpu {flags}");
     }
 }

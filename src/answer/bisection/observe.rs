@@ -9,7 +9,7 @@ use super::install::{Pack, baseline};
 use super::sight::look;
 use super::symptom::Symptom;
 use crate::answer::{EvidenceReport, Report};
-use crate::diagnosis::{View, Words, evidence, is_comfyui_own, same_dir};
+use crate::diagnosis::{View, Words, evidence, same_dir};
 use crate::rule::Packs;
 use crate::timeline::{Evidence, Session};
 
@@ -123,8 +123,12 @@ impl Judge<'_> {
     /// The packs that were on must be the ones that were to be on.
     fn whitelist(&self) -> Option<Observation> {
         let session = self.session;
-        let loaded: Vec<&str> =
-            session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
+        let loaded: Vec<&str> = session
+            .nodes
+            .iter()
+            .map(|node| node.dir.as_str())
+            .filter(|dir| !self.words.packs.is_own_folder(dir))
+            .collect();
         let table = !session.nodes.is_empty();
         if !table && session.nodes_disabled.is_none() && session.nodes_skipped.is_empty() {
             return Some(self.void("bisect-no-table", &[], Vec::new()));

@@ -4,6 +4,7 @@ use super::LogRole;
 use crate::answer::comparison::{Run, SeenIn};
 use crate::answer::report::{EvidenceReport, Finding, Status};
 use crate::diagnosis::{View, Words, evidence};
+use crate::rule::FlagRole;
 use crate::timeline::{Evidence, Session};
 
 /// A log with the session that matters.
@@ -35,13 +36,8 @@ pub(super) fn cases<'r>(runs: &'r [Run<'r>], words: &Words<'_>) -> Vec<Case<'r>>
 
 impl<'r> Case<'r> {
     fn of(run: &'r Run<'r>, number: usize, words: &Words<'_>) -> Option<Self> {
-        let timeline = &run.read.timeline;
-        let ran = |index: &usize| timeline.sessions.get(*index).is_some_and(Session::has_work);
-        let named = run.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
-        let index = named
-            .or_else(|| (0..timeline.sessions.len()).rev().find(ran))
-            .unwrap_or(timeline.sessions.len().checked_sub(1)?);
-        Some(Self { run, number, view: View::of(timeline, index, words, None)?, role: "main" })
+        let view = View::of(&run.read.timeline, run.telling_session()?, words, None)?;
+        Some(Self { run, number, view, role: "main" })
     }
 
     pub(super) fn session(&self) -> &'r Session {
@@ -55,14 +51,7 @@ impl<'r> Case<'r> {
 
     /// As the log tells it; with a range when it only shows one.
     pub(super) fn version(&self) -> String {
-        let version = &self.view.version;
-        match (&version.exact, &version.from, &version.before) {
-            (Some(exact), _, _) => exact.clone(),
-            (None, None, None) => "?".to_owned(),
-            (None, from, before) => {
-                format!("{}…<{}", from.clone().unwrap_or_default(), before.clone().unwrap_or_default())
-            }
-        }
+        self.view.version.shown()
     }
 
     /// No node pack was loaded, by the flag or because none is there.
@@ -79,7 +68,7 @@ impl<'r> Case<'r> {
         session
             .nodes_disabled
             .as_ref()
-            .or_else(|| session.flag("--disable-all-custom-nodes").map(|flag| &flag.at))
+            .or_else(|| self.view.asks(FlagRole::NodesOff).map(|flag| &flag.at))
             .or_else(|| session.nodes.first().map(|node| &node.at))
     }
 
@@ -89,7 +78,13 @@ impl<'r> Case<'r> {
             finding.id == problem.id && finding.status >= Status::Likely && finding.about == problem.about
         };
         let finding = self.run.report.findings.iter().find(same)?;
-        finding.evidence.iter().find(|line| line.text.contains("WARNING")).or_else(|| finding.evidence.first())
+        // Of a leak, the line that names what is held says more than the first one.
+        let session = self.run.read.timeline.sessions.get(finding.session.saturating_sub(1));
+        let warned = |line: &&EvidenceReport| {
+            let warnings = session.into_iter().flat_map(|session| session.leaks.values());
+            warnings.filter_map(|leak| leak.last_pass.as_ref()).any(|at| at.place.line == line.at.line)
+        };
+        finding.evidence.iter().find(warned).or_else(|| finding.evidence.first())
     }
 
     /// A line of this log.

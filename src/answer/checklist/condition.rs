@@ -5,10 +5,10 @@ use super::{Condition, Piece, State};
 use crate::answer::comparison::SeenIn;
 use crate::answer::report::{Finding, Step};
 use crate::diagnosis::{Launch, Words};
+use crate::rule::FlagRole;
 
 /// Prompts of one session that must show it, to call it repeated.
 const REPEATS: u64 = 3;
-const CLEAN: &str = "--disable-all-custom-nodes";
 
 fn condition(
     id: &str,
@@ -80,7 +80,12 @@ pub(super) fn clean_start(
         (None, None) => (State::CannotTell, words.say("checklist-clean-none", &[])),
     };
     let supply = if state == State::CannotTell {
-        vec![step(launch, &[CLEAN], "checklist-supply-clean", words)]
+        // Of the version at hand where it is told, so that the flag exists there.
+        let version = main.view.span.exact;
+        let off = version.and_then(|version| words.packs.flag_in(FlagRole::NodesOff, version));
+        let off = off.or_else(|| words.packs.flag_for(FlagRole::NodesOff));
+        let flags: Vec<&str> = off.map(|flag| flag.name.as_str()).into_iter().collect();
+        vec![step(launch, &flags, "checklist-supply-clean", words)]
     } else {
         Vec::new()
     };

@@ -13,7 +13,6 @@ const BY_DESIGN: [&str; 5] =
 const TOO_SMALL: [&str; 3] = ["gpu-oom", "host-oom", "container-limit"];
 /// Lines shown for the advice.
 const LINES: usize = 4;
-const CORE: &str = "https://github.com/Comfy-Org/ComfyUI/issues";
 
 /// Weighs verdict and conditions.
 pub(super) fn advice(main: &Case<'_>, conditions: &[Condition], words: &Words<'_>) -> Advice {
@@ -81,11 +80,13 @@ impl Decide<'_, '_> {
         let bug = self.words.packs.bugs.iter().find(|bug| Some(&bug.id) == about.as_ref());
         let Some(bug) = bug else { return self.by_conditions() };
         let links = self.words.packs.prose_list("bug", &bug.id, "links");
-        let whom = match () {
-            () if links.iter().any(|link| link.contains("github.com/pytorch/")) => "pytorch",
-            () if !links.is_empty() && links.iter().all(|link| link.contains("/desktop/")) => "desktop",
-            () => "core",
-        };
+        // A bug of ComfyUI has links to its own tracker; one of somebody else's has a link to theirs besides.
+        let theirs = self.words.packs.forms.iter().filter(|form| form.whom != "core");
+        let whom = theirs
+            .filter(|form| links.iter().any(|link| link.starts_with(&form.place)))
+            .map(|form| form.whom.as_str())
+            .next()
+            .unwrap_or("core");
         let place =
             links.iter().find(|link| link.contains("/issues/")).or(links.first()).map(|link| (*link).to_owned());
         match bug.fixed_in {
@@ -132,13 +133,18 @@ impl Decide<'_, '_> {
         let known = self.words.packs.nodes.iter().find(|node| node.dirs.iter().any(|known| same_dir(known, dir)));
         known.filter(|node| !node.repository.is_empty()).map_or_else(
             || format!("custom_nodes/{dir}"),
-            |node| format!("https://github.com/{}/issues", node.repository),
+            |node| self.place_of("node").unwrap_or_default().replace("{repository}", &node.repository),
         )
+    }
+
+    /// Where reports to `whom` go.
+    fn place_of(&self, whom: &str) -> Option<&str> {
+        self.words.packs.forms.iter().find(|form| form.whom == whom).map(|form| form.place.as_str())
     }
 
     /// Core only when a clean start shows it too.
     fn by_conditions(&self) -> Advice {
-        let core = Some(CORE.to_owned());
+        let core = self.place_of("core").map(str::to_owned);
         let clean = self.state("clean-start");
         let packs = self.main.view.packs_loaded().count();
         let n = packs.to_string();

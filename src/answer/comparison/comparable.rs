@@ -3,6 +3,7 @@
 use super::Difference;
 use super::run::Side;
 use crate::diagnosis::{Words, same_dir};
+use crate::rule::{FlagRole, Packs};
 use crate::timeline::Flag;
 
 /// RAM and VRAM totals within this share are the same machine.
@@ -24,9 +25,9 @@ impl Differences {
             .collect()
     }
 
-    pub(super) fn flag_changed(&self, names: &[&str]) -> bool {
+    pub(super) fn flag_changed(&self, role: FlagRole, packs: &Packs) -> bool {
         let named = |text: &Option<String>| {
-            text.as_deref().is_some_and(|text| names.contains(&text.split(' ').next().unwrap_or(text)))
+            text.as_deref().is_some_and(|text| packs.plays(text.split(' ').next().unwrap_or(text), role))
         };
         self.changed.iter().any(|change| change.what == "flag" && (named(&change.a) || named(&change.b)))
     }
@@ -150,8 +151,9 @@ fn flags(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Difference> {
     let told = Flag::written;
     // Where it listens and what it writes changes nothing that is compared.
     let counts = |flag: &&Flag| {
-        let memory = words.packs.flags.iter().find(|def| def.name == flag.name).is_none_or(|def| def.memory);
-        memory || flag.name == "--disable-all-custom-nodes" || flag.name == "--whitelist-custom-nodes"
+        words.packs.flag(&flag.name).is_none_or(|def| {
+            def.memory || def.roles.contains(&FlagRole::NodesOff) || def.roles.contains(&FlagRole::NodesKept)
+        })
     };
     let mut out = Vec::new();
     for flag in a.session().flags.iter().filter(counts) {
@@ -169,5 +171,5 @@ fn flags(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Difference> {
 
 fn in_group(change: &Difference, group: &str, words: &Words<'_>) -> bool {
     let name = change.b.as_deref().or(change.a.as_deref()).and_then(|text| text.split(' ').next());
-    change.what == "flag" && words.packs.flags.iter().any(|def| Some(def.name.as_str()) == name && def.group == group)
+    change.what == "flag" && name.and_then(|name| words.packs.flag(name)).is_some_and(|def| def.group == group)
 }

@@ -6,6 +6,7 @@ use super::run::Side;
 use super::{Difference, Mechanism, Outcome, SeenIn};
 use crate::answer::report::Status;
 use crate::diagnosis::{Words, evidence};
+use crate::rule::FlagRole;
 use crate::text;
 use crate::timeline::{Evidence, Leak};
 
@@ -351,8 +352,8 @@ impl Judge<'_, '_> {
         for (in_b, side) in [(false, self.a), (true, self.b)] {
             let session = side.session();
             lines.extend(
-                session
-                    .flag("--cache-ram")
+                side.view
+                    .asks(FlagRole::CacheHeadroom)
                     .and_then(|flag| self.seen(in_b, Some(&flag.at), "compare-remark-threshold", &[])),
             );
             let told = session.counts.cache_evictions.as_ref();

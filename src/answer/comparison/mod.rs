@@ -17,6 +17,7 @@ use super::report::{CurveReport, EvidenceReport, Grade, PromptsReport, Report};
 use super::triage::Read;
 use crate::diagnosis::Words;
 use crate::samples::Samples;
+use crate::timeline::Session;
 
 /// Version of the JSON contract of comparisons.
 pub const COMPARISON_SCHEMA_VERSION: u32 = 1;
@@ -28,6 +29,16 @@ pub struct Run<'r> {
     pub read: &'r Read,
     pub report: &'r Report,
     pub samples: Option<&'r Samples>,
+}
+
+impl Run<'_> {
+    /// Index of the session with the verdict's evidence, or of the last one in which something ran.
+    pub(crate) fn telling_session(&self) -> Option<usize> {
+        let sessions = &self.read.timeline.sessions;
+        let ran = |index: &usize| sessions.get(*index).is_some_and(Session::has_work);
+        let named = self.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
+        named.or_else(|| (0..sessions.len()).rev().find(ran)).or(sessions.len().checked_sub(1))
+    }
 }
 
 /// Runs side by side. The first is what the others are held against.

@@ -17,15 +17,9 @@ pub(super) struct Side<'r> {
 }
 
 impl<'r> Side<'r> {
-    /// The session with the verdict's evidence, or the last one in which something ran.
     pub(super) fn of(run: &'r Run<'r>, words: &Words<'_>) -> Option<Self> {
-        let timeline = &run.read.timeline;
-        let ran = |index: &usize| timeline.sessions.get(*index).is_some_and(Session::has_work);
-        let named = run.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
-        let index = named
-            .or_else(|| (0..timeline.sessions.len()).rev().find(ran))
-            .unwrap_or(timeline.sessions.len().checked_sub(1)?);
-        let view = View::of(timeline, index, words, None)?;
+        let index = run.telling_session()?;
+        let view = View::of(&run.read.timeline, index, words, None)?;
         let times: Vec<f64> = view
             .session
             .prompt_list
@@ -92,15 +86,7 @@ impl<'r> Side<'r> {
     }
 
     pub(super) fn version(&self) -> String {
-        let version = &self.view.version;
-        match (&version.exact, &version.from, &version.before) {
-            (Some(exact), _, _) => exact.clone(),
-            (None, None, None) => "?".to_owned(),
-            (None, from, before) => {
-                let bound = |bound: &Option<String>| bound.clone().unwrap_or_default();
-                format!("{}…<{}", bound(from), bound(before))
-            }
-        }
+        self.view.version.shown()
     }
 
     pub(super) fn memory(&self) -> Option<Memory> {

@@ -8,16 +8,15 @@ use super::judge::Judgement;
 use super::run::Side;
 use super::{Mechanism, Outcome, Trap};
 use crate::diagnosis::Words;
+use crate::rule::FlagRole;
 use crate::text;
 
-/// Flags whose effect is that the cache gives way.
-const CACHE_FLAGS: [&str; 1] = ["--cache-ram"];
 /// Observed and predicted plateau fit when they are no further apart than this share.
 const FITS: f64 = 0.10;
 
 /// What flags of these runs rely on, and whether it was seen to work.
 pub(super) fn mechanisms(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Mechanism> {
-    let tried = |side: &Side<'_>| CACHE_FLAGS.iter().any(|flag| side.session().flag(flag).is_some());
+    let tried = |side: &Side<'_>| side.view.asks(FlagRole::CacheHeadroom).is_some();
     if !tried(a) && !tried(b) {
         return Vec::new();
     }
@@ -94,7 +93,8 @@ pub(super) fn plateau(
     mechanisms: &[Mechanism],
     words: &Words<'_>,
 ) -> Option<Plateau> {
-    if mechanisms.is_empty() || !differences.flag_changed(&CACHE_FLAGS) && b.session().flag("--cache-ram").is_none() {
+    let changed = differences.flag_changed(FlagRole::CacheHeadroom, words.packs);
+    if mechanisms.is_empty() || !changed && b.view.asks(FlagRole::CacheHeadroom).is_none() {
         return None;
     }
     let predicted = b.figure("cache-trigger")?;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::diagnosis::{Gpu, Os, VersionReport, View, defaults};
 use crate::probe::Probe;
-use crate::rule::{Packs, Since, Version, VersionSpan};
+use crate::rule::{Packs, Version, VersionSpan};
 use crate::timeline::{Session, Timeline};
 
 const MIB: f64 = 1024.0 * 1024.0;
@@ -36,15 +36,7 @@ pub struct Derived {
 
 /// First version that sees a container's limit.
 pub(super) fn fixed_in(packs: &Packs) -> Version {
-    let since = |row: &&crate::rule::DefaultDef| row.what == "sees-cgroup" && defaults::truth(row) == Some(true);
-    packs
-        .defaults
-        .iter()
-        .filter(since)
-        .find_map(|row| match row.since {
-            Since::At(version) => Some(version),
-            Since::BeforeNumbers | Since::Unknown => None,
-        })
+    defaults::first_true(packs, "sees-cgroup")
         // A pack without that row knows no such version: then none is new enough.
         .unwrap_or(Version::new(u32::MAX, 0, 0))
 }
@@ -90,6 +82,8 @@ pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived
         os,
         gpu: maker.unwrap_or(Gpu::Nvidia),
         flags: std::collections::BTreeSet::new(),
+        asked: std::collections::BTreeMap::new(),
+        packs: Vec::new(),
         dynamic_vram: None,
         limit_mib: None,
     };

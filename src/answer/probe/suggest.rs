@@ -7,7 +7,7 @@ use super::derive::{self, Derived};
 use super::{ProbeQuestion, Sight};
 use crate::diagnosis::Words;
 use crate::probe::{Hierarchy, Probe};
-use crate::rule::{Since, Version};
+use crate::rule::{FlagDef, FlagRole, Version};
 use crate::samples::Samples;
 use crate::text;
 
@@ -76,24 +76,20 @@ pub(super) fn suggest(
     let like_fixed = gives_way_bytes(probe, limit as f64, words, fixed);
     let ceiling = like_fixed.unwrap_or(limit as f64 * 0.9);
     let mut settings = Vec::new();
-    let known = |flag: &str| number.is_some_and(|number| has_flag(words, flag, number));
-    let mut fixed_size: Vec<&str> = Vec::new();
-    if known("--disable-pinned-memory") {
-        fixed_size.push("--disable-pinned-memory");
-    }
-    for (flag, with) in [("--cache-lru", "--cache-lru 10"), ("--cache-none", "--cache-none")] {
-        if known(flag) {
-            let flags: Vec<&str> = fixed_size.iter().copied().chain([with]).collect();
-            let why = words.say(if flag == "--cache-lru" { "suggest-why-lru" } else { "suggest-why-none" }, &[]);
-            settings.push(Setting { flags: flags.join(" "), why, moves_with_neighbours: false });
+    let known = |role: FlagRole| number.and_then(|number| words.packs.flag_in(role, number));
+    let unpinned = known(FlagRole::PinningOff);
+    for (role, why) in [(FlagRole::CacheCount, "suggest-why-lru"), (FlagRole::CacheOff, "suggest-why-none")] {
+        if let Some(flag) = known(role) {
+            let flags: Vec<String> = unpinned.into_iter().chain([flag]).map(FlagDef::as_suggested).collect();
+            settings.push(Setting { flags: flags.join(" "), why: words.say(why, &[]), moves_with_neighbours: false });
         }
     }
     let usable = text::bytes(limit as f64);
-    if known("--cache-ram") {
+    if let Some(flag) = known(FlagRole::CacheHeadroom) {
         let gib = ((total as f64 - ceiling) / GIB).ceil();
         let values = [("total", &*text::bytes(total as f64)), ("ceiling", &*text::bytes(ceiling)), ("limit", &*usable)];
         settings.push(Setting {
-            flags: format!("--cache-ram {gib:.0}"),
+            flags: format!("{} {gib:.0}", flag.name),
             why: words.say("suggest-why-ram", &values),
             moves_with_neighbours: true,
         });
@@ -109,17 +105,6 @@ pub(super) fn suggest(
 /// Where the first version that sees the limit would begin to give way; nothing where its headroom is the whole limit.
 fn gives_way_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version) -> Option<f64> {
     derive::derived(probe, words.packs, fixed).cache_gives_way_bytes.filter(|bytes| *bytes > 0.0 && *bytes < limit)
-}
-
-fn has_flag(words: &Words<'_>, name: &str, version: Version) -> bool {
-    words.packs.flags.iter().filter(|flag| flag.name == name).any(|flag| {
-        let since = match flag.since {
-            Since::At(since) => since <= version,
-            Since::BeforeNumbers => true,
-            Since::Unknown => false,
-        };
-        since && flag.until.is_none_or(|until| version <= until)
-    })
 }
 
 /// The program in the essay on the verdict, which looks where a container has its limit; here it looks where this

@@ -87,9 +87,7 @@ pub(super) enum BisectError {
     #[error("the log lists no node packs")]
     #[diagnostic(
         code(comfy_triage::bisect::no_packs),
-        help(
-            "the table `Import times for custom nodes` must be in it: take a log from the first line of the start on"
-        )
+        help("the list of import times must be in it: take a log from the first line of the start on")
     )]
     NoPacks,
     #[error("this log was made with all custom nodes off: no node pack is to blame for what it shows")]
@@ -123,7 +121,7 @@ pub(super) enum BisectError {
         help("say it with {{flags}} where the flags go: bisect run --start 'python main.py {{flags}}' -- CMD")
     )]
     RunStart,
-    #[error("this version of ComfyUI has no --whitelist-custom-nodes, and folders are never renamed here")]
+    #[error("this version of ComfyUI cannot be told which packs to load, and folders are never renamed here")]
     #[diagnostic(code(comfy_triage::bisect::run_rename), help("do the rounds by hand: comfy-triage bisect status"))]
     RunRename,
     #[error("this symptom cannot be read from a log")]
@@ -155,4 +153,59 @@ pub(super) enum BisectError {
     #[error("three rounds in a row did not count")]
     #[diagnostic(code(comfy_triage::bisect::run_void), help("`bisect log` tells why; the last output is in `{log}`"))]
     RunVoid { log: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use super::BisectError as E;
+    use crate::report::Translated;
+
+    /// Each fault of a session has its Chinese, with what was filled in.
+    #[test]
+    fn faults_are_told_in_chinese() {
+        let path = || "my/{session}.json".to_owned();
+        let source = || Error::other("disk");
+        let not_json = serde_json::from_str::<u8>("x").expect_err("no number");
+        let faults = [
+            E::NoSession { path: path() },
+            E::Exists { path: path() },
+            E::Name { given: path() },
+            E::NoFolder,
+            E::Read { path: path(), source: source() },
+            E::Broken { path: path(), source: not_json },
+            E::Newer { path: path(), format: 9 },
+            E::Write { path: path(), source: source() },
+            E::Locked { lock: path() },
+            E::Changed { path: path() },
+            E::Symptom { given: path() },
+            E::NoSymptom,
+            E::NotShown { symptom: path() },
+            E::NoPacks,
+            E::NodesOff,
+            E::Keep { given: path(), near: "did you mean `A`?".to_owned() },
+            E::Finished,
+            E::NothingToUndo,
+            E::AsIs,
+            E::RunStart,
+            E::RunRename,
+            E::RunManual,
+            E::RunSpawn { command: path(), source: source() },
+            E::RunReady { why: "it ended".to_owned(), log: path() },
+            E::RunEnd { pid: 7, log: path() },
+            E::RunVoid { log: path() },
+        ];
+        for fault in &faults {
+            let shown = crate::error::shown(&Translated::of(fault), 400);
+            // Title and help, where there is one: each has lost its English.
+            let english = crate::error::shown(fault, 400);
+            let lines = |text: &str| text.lines().filter(|line| line.contains("× ") || line.contains("help: ")).count();
+            assert_eq!(lines(&shown), lines(&english), "{shown}");
+            for line in shown.lines().filter(|line| line.contains("× ") || line.contains("help: ")) {
+                assert!(line.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter)), "{shown}");
+            }
+            assert_eq!(shown.contains(&path()), english.contains(&path()), "{shown}");
+        }
+    }
 }

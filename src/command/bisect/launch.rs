@@ -4,21 +4,25 @@
 use crate::answer::bisection::Pack;
 use crate::diagnosis::Words;
 use crate::report::Item;
+use crate::rule::{FlagRole, Packs, Version};
 
 use super::state::State;
 
-const ALL_OFF: &str = "--disable-all-custom-nodes";
-const BUT: &str = "--whitelist-custom-nodes";
 const PLACE: &str = "{flags}";
 
 /// Arguments that start ComfyUI with these packs on, one by one.
-pub(super) fn arguments(state: &State, on: &[String]) -> Vec<String> {
+pub(super) fn arguments(state: &State, on: &[String], packs: &Packs) -> Vec<String> {
     if on.len() == state.install.packs.len() {
         return Vec::new();
     }
-    let mut arguments = vec![ALL_OFF.to_owned()];
+    let version = state.install.baseline.get("comfyui_version").and_then(|text| Version::parse(text));
+    let flag = |role| {
+        let own = version.and_then(|version| packs.flag_in(role, version));
+        own.or_else(|| packs.flag_for(role)).map(|flag| flag.name.clone())
+    };
+    let mut arguments: Vec<String> = flag(FlagRole::NodesOff).into_iter().collect();
     if !on.is_empty() {
-        arguments.push(BUT.to_owned());
+        arguments.extend(flag(FlagRole::NodesKept));
         arguments.extend(on.iter().cloned());
     }
     arguments
@@ -30,7 +34,8 @@ pub(super) fn items(state: &State, on: &[String], words: &Words<'_>) -> Vec<Item
         return vec![listed(words.say("bisect-rename", &[]), &renames(state, on))];
     }
     let launch = &state.install.launch;
-    let flags: Vec<String> = arguments(state, on).iter().map(|word| quoted(word, launch.windows)).collect();
+    let flags: Vec<String> =
+        arguments(state, on, words.packs).iter().map(|word| quoted(word, launch.windows)).collect();
     let flags = flags.join(" ");
     let mut items = Vec::new();
     match &launch.template {

@@ -107,7 +107,8 @@ mod unix {
 
         /// One round from its start to its entry.
         fn one(&self, state: &State, on: &UnitSet, log: &Path) -> Result<State, BisectError> {
-            let words = launch::words_of(&self.template, &launch::arguments(state, &state.names(on)));
+            let words =
+                launch::words_of(&self.template, &launch::arguments(state, &state.names(on), self.desk.words().packs));
             let shown = log.display().to_string();
             let spawn = |command: &str, source| BisectError::RunSpawn { command: command.to_owned(), source };
             let program = words.first().cloned().unwrap_or_default();

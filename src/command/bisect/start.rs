@@ -71,7 +71,7 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
                 let known: Vec<&str> = install.packs.iter().map(|pack| pack.dir.as_str()).collect();
                 return Err(BisectError::Keep {
                     given: given.clone(),
-                    near: hint(given, &known, "the log lists the packs under `Import times for custom nodes`"),
+                    near: hint(given, &known, "the log lists the packs with their import times"),
                 });
             }
         }

@@ -10,7 +10,7 @@ use crate::answer::bisection::{Expected, Observation, Observed, observe};
 use crate::answer::{self, Question, Read, Report, read_log};
 use crate::bisect::Next;
 use crate::cli::StepArgs;
-use crate::diagnosis::{View, is_comfyui_own, same_dir};
+use crate::diagnosis::{View, same_dir};
 use crate::input::{ReadOptions, Source};
 use crate::samples::{SamplesError, read_samples};
 
@@ -61,8 +61,8 @@ pub(super) fn as_asked(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<R
 /// A round that nobody asked for: whichever packs its log shows.
 fn as_it_is(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<Record, BisectError> {
     let session = log.read.timeline.sessions.last().ok_or(BisectError::AsIs)?;
-    let loaded: Vec<&str> =
-        session.nodes.iter().map(|node| node.dir.as_str()).filter(|dir| !is_comfyui_own(dir)).collect();
+    // Folders that ship with ComfyUI are no packs of the install, so they drop out here.
+    let loaded: Vec<&str> = session.nodes.iter().map(|node| node.dir.as_str()).collect();
     let packs = &state.install.packs;
     let on = packs.iter().map(|pack| &pack.dir).filter(|dir| loaded.iter().any(|loaded| same_dir(loaded, dir)));
     let record = judge(desk, state, log, &on.cloned().collect::<Vec<_>>(), Reason::AsIs);

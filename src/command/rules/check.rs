@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Console, Ended, Exit};
@@ -14,8 +15,8 @@ use crate::rule::lint::{Checked, Options, Sample, check};
 /// Texts that are kept of a log.
 const TEXTS: usize = 100_000;
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::command) struct CheckOutput<'a> {
     schema_version: u32,
     packs: &'a [Checked],
 }
@@ -39,7 +40,7 @@ pub(super) fn run(args: &CheckArgs, console: &mut Console<'_>) -> io::Result<End
     let options = Options { against: args.against.as_deref(), samples: &samples };
     let checked: Vec<Checked> = folders.iter().map(|folder| check(folder, &options)).collect();
     if args.json {
-        let output = Output { schema_version: 1, packs: &checked };
+        let output = CheckOutput { schema_version: 1, packs: &checked };
         let text = serde_json::to_string_pretty(&output).map_err(io::Error::other)?;
         writeln!(console.out, "{text}")?;
     } else {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::inputs::{Input, inputs};
@@ -11,8 +12,8 @@ use crate::coverage::{Coverage, Shapes, cover};
 use crate::input::Source;
 use crate::report::{Block, Labels, Palette, View, blocks};
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::command) struct CoverageOutput<'a> {
     schema_version: u32,
     logs: &'a [Coverage],
     unknown: Vec<crate::coverage::UnknownShape>,
@@ -43,7 +44,7 @@ pub(super) fn run(args: &CoverageArgs, console: &mut Console<'_>) -> io::Result<
     }
     let unknown = shapes.commonest(args.top);
     if args.json {
-        let output = Output { schema_version: 1, logs: &logs, unknown };
+        let output = CoverageOutput { schema_version: 1, logs: &logs, unknown };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&output).map_err(io::Error::other)?)?;
         return Ok(Ok(exit));
     }

@@ -7,6 +7,10 @@ mod list;
 mod show;
 mod verify;
 
+pub(super) use check::CheckOutput;
+pub(super) use coverage::CoverageOutput;
+pub(super) use verify::VerifyOutput;
+
 use std::io;
 
 use super::{Console, Ended};

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Console, Ended, Exit};
@@ -13,8 +14,8 @@ use crate::upstream::{
     Expectation, FlagsVerified, Outcome, Reason, Row, Verified, proposal, read_tree, verify, verify_flags,
 };
 
-#[derive(Serialize)]
-struct Output<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(in crate::command) struct VerifyOutput<'a> {
     schema_version: u32,
     messages: Option<&'a Verified>,
     flags: &'a FlagsVerified,
@@ -60,7 +61,8 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console<'_>) -> io::Result<En
     let before = packs.releases.iter().map(|release| release.version).filter(|other| *other < version).max();
     let proposal = verified.as_ref().map(|verified| proposal(verified, &file.message, before)).unwrap_or_default();
     if args.json {
-        let output = Output { schema_version: 1, messages: verified.as_ref(), flags: &flags, proposal: &proposal };
+        let output =
+            VerifyOutput { schema_version: 1, messages: verified.as_ref(), flags: &flags, proposal: &proposal };
         writeln!(console.out, "{}", serde_json::to_string_pretty(&output).map_err(io::Error::other)?)?;
     } else {
         let labels = Labels::new(&packs, super::super::chinese(&args.language, console));

@@ -13,6 +13,7 @@ mod needle;
 mod prose;
 mod range;
 mod reference;
+mod sign;
 
 pub use finding::{Checked, Finding};
 pub use lists::{AREAS, FACTS, STRUCTURES};
@@ -53,6 +54,8 @@ pub fn check(folder: &Path, options: &Options<'_>) -> Checked {
     range::check(&lint, &mut findings);
     examples::check(&lint, &mut findings);
     reference::check(&lint, &mut findings);
+    reference::roles(&lint, &mut findings);
+    sign::check(&lint, &mut findings);
     needle::check(&lint, options.samples, &mut findings);
     if let Some(older) = options.against {
         reference::ids_kept(&lint, older, &mut findings);

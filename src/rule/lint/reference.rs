@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::lists::FOREIGN_FLAGS;
 use super::{Finding, Lint, ids_of, texts};
+use crate::rule::FlagRole;
 use crate::rule::folder::read_folder;
 
 const FIELDS: [&str; 6] = ["flags", "drops", "workaround_flags", "conflicts", "overridden_by", "implies"];
@@ -33,6 +34,17 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
                 );
             }
         }
+    }
+}
+
+/// Purposes for which no flag is left: what the program would suggest or look for is then gone without a sound.
+pub(super) fn roles(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
+    for role in FlagRole::ALL.into_iter().filter(|role| lint.packs.flag_for(*role).is_none()) {
+        let message = format!("no flag has the role `{}`", role.name());
+        findings.push(
+            Finding::in_file("role", &lint.source.head_text, None, message)
+                .help("write it under `roles` of the flag that does this now"),
+        );
     }
 }
 

@@ -1,0 +1,36 @@
+//! Rule packs as they are written: one struct per table of `docs/rule-format.md`.
+//!
+//! Only shapes and field names; meaning and checks are elsewhere. Unknown fields are errors, so that
+//! a misspelt one is never silently ignored.
+
+mod bug;
+mod class;
+mod default;
+mod flag;
+mod form;
+mod head;
+mod launcher;
+mod message;
+mod node;
+mod prose;
+mod release;
+mod remedy;
+mod sentence;
+mod sign;
+mod verdict;
+
+pub use bug::{BugDef, BugWhen};
+pub use class::ClassDef;
+pub use default::{DefaultDef, Term};
+pub use flag::{FlagDef, FlagVersion};
+pub use form::{FormDef, FormSection};
+pub use head::PackHead;
+pub use launcher::LauncherDef;
+pub use message::{Mark, MessageDef, OomPhraseDef};
+pub use node::NodeDef;
+pub use prose::{Constant, Prose};
+pub use release::{AimdoDef, ReleaseDef};
+pub use remedy::{AvoidDef, RemedyDef};
+pub use sentence::SentenceDef;
+pub use sign::{SignDef, SignOf, SignPlace};
+pub use verdict::{PrecedenceDef, PrecedenceWhen, VerdictDef};

@@ -1,0 +1,78 @@
+//! Texts by which a system, a card or a circumstance is known: `[[sign]]`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a sign tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignOf {
+    /// The operating system.
+    Os,
+    /// Who made the card.
+    Gpu,
+    /// A circumstance that remedies ask for in `when`.
+    Circumstance,
+    /// A folder of nodes that ships with ComfyUI.
+    OwnFolder,
+    /// A command line that can be typed again.
+    CommandLine,
+}
+
+/// Which texts of a log are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SignPlace {
+    /// The fact that `fact` names.
+    #[default]
+    Fact,
+    /// Classes of models that were loaded.
+    Class,
+    /// Folders of node packs, in the import table and in tracebacks.
+    Folder,
+    /// Frames of tracebacks.
+    Frame,
+    /// What a finding says in figures.
+    Figure,
+    /// The line itself.
+    Line,
+}
+
+/// A text by which something is known. `[[sign]]`
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignDef {
+    /// Unique.
+    pub id: String,
+    /// What it tells of.
+    pub of: SignOf,
+    /// Which system, card or circumstance it shows.
+    #[serde(default)]
+    pub is: String,
+    /// Where it is looked for.
+    #[serde(default)]
+    pub place: SignPlace,
+    /// The fact, where a fact is looked at.
+    #[serde(default)]
+    pub fact: String,
+    /// One of these, one that begins so, ends so or holds it is enough. None at all: any text will do.
+    #[serde(default)]
+    pub equals: Vec<String>,
+    #[serde(default)]
+    pub starts: Vec<String>,
+    #[serde(default)]
+    pub ends: Vec<String>,
+    #[serde(default)]
+    pub has: Vec<String>,
+    /// All of these must be in it.
+    #[serde(default)]
+    pub all: Vec<String>,
+    /// None of these may be in it.
+    #[serde(default)]
+    pub lacks: Vec<String>,
+    /// Other facts that must have these texts.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+}
