@@ -26,8 +26,14 @@ pub(crate) struct Frame {
 /// Cheap test for the usual frame that fills its text: `  5%|#    | 1/20 [00:00<00:15,  1.22it/s]`.
 #[inline]
 pub(crate) fn fills(text: &[u8]) -> bool {
-    let [_, _, digit, b'%', b'|', rest @ .., b']'] = text else { return false };
-    digit.is_ascii_digit() && rest.len() > 8 && memchr(b']', rest).is_none()
+    let [inner @ .., b']'] = text else { return false };
+    begins(text) && memchr(b']', inner).is_none()
+}
+
+/// The same when it is known that the text ends with its only closing bracket.
+#[inline]
+pub(crate) fn begins(text: &[u8]) -> bool {
+    text.len() > 14 && matches!(text, [_, _, b'0'..=b'9', b'%', b'|', ..])
 }
 
 /// Reads the figures of a frame from its last bytes.

@@ -1,4 +1,4 @@
-//! Which bytes of a block end a line, and which are more than plain text: a bit for each byte.
+//! Which bytes of a block end a line, which are more than plain text, and which close a bar: a bit for each byte.
 //!
 //! On x86-64 with AVX2 32 bytes are compared at once; elsewhere the same is done eight at a time.
 
@@ -12,12 +12,22 @@ pub(super) struct Bits {
     breaks: [u64; WORDS],
     /// See [`is_odd`].
     odd: [u64; WORDS],
+    /// Closing brackets: a bar's frame ends in one, and holds no other.
+    closing: [u64; WORDS],
 }
 
 impl Bits {
     pub(super) fn new() -> Self {
-        Self { breaks: [0; WORDS], odd: [0; WORDS] }
+        Self { breaks: [0; WORDS], odd: [0; WORDS], closing: [0; WORDS] }
     }
+}
+
+/// The bits of 64 bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Word {
+    pub(super) breaks: u64,
+    pub(super) odd: u64,
+    pub(super) closing: u64,
 }
 
 /// Looks at pieces, as well as this processor can.
@@ -35,8 +45,8 @@ impl Scan {
         }
     }
 
-    /// Word by word, the breaks and the odd bytes of `piece`, which has at most [`PIECE`] bytes.
-    pub(super) fn words(self, piece: &[u8], bits: &mut Bits) -> impl Iterator<Item = (u64, u64)> {
+    /// Word by word, the bits of `piece`, which has at most [`PIECE`] bytes.
+    pub(super) fn words(self, piece: &[u8], bits: &mut Bits) -> impl Iterator<Item = Word> {
         let (chunks, tail) = piece.as_chunks::<64>();
         self.look(chunks, bits, 0);
         if !tail.is_empty() {
@@ -44,22 +54,27 @@ impl Scan {
             last.iter_mut().zip(tail).for_each(|(to, from)| *to = *from);
             self.look(&[last], bits, chunks.len());
         }
-        bits.breaks.iter().copied().zip(bits.odd.iter().copied()).take(piece.len().div_ceil(64))
+        let Bits { breaks, odd, closing } = bits;
+        let words = breaks.iter().zip(odd.iter()).zip(closing.iter());
+        words
+            .map(|((breaks, odd), closing)| Word { breaks: *breaks, odd: *odd, closing: *closing })
+            .take(piece.len().div_ceil(64))
     }
 
     /// Writes the bits of `chunks` from word `first` on.
     fn look(self, chunks: &[[u8; 64]], bits: &mut Bits, first: usize) {
         let breaks = bits.breaks.get_mut(first..).unwrap_or_default();
         let odd = bits.odd.get_mut(first..).unwrap_or_default();
-        let words = breaks.iter_mut().zip(odd).zip(chunks);
+        let closing = bits.closing.get_mut(first..).unwrap_or_default();
+        let words = breaks.iter_mut().zip(odd).zip(closing).zip(chunks);
         #[cfg(target_arch = "x86_64")]
         if let Some(simd) = self.simd {
             return simd.vectorize(
                 #[inline(always)]
-                || words.for_each(|((breaks, odd), chunk)| (*breaks, *odd) = wide::bits(simd, chunk)),
+                || words.for_each(|(((b, o), c), chunk)| [*b, *o, *c] = wide::bits(simd, chunk)),
             );
         }
-        words.for_each(|((breaks, odd), chunk)| (*breaks, *odd) = narrow(chunk));
+        words.for_each(|(((b, o), c), chunk)| [*b, *o, *c] = narrow(chunk));
     }
 }
 
@@ -70,14 +85,14 @@ mod wide {
 
     /// The bits of 64 bytes.
     #[inline(always)]
-    pub(super) fn bits(simd: V3, chunk: &[u8; 64]) -> (u64, u64) {
+    pub(super) fn bits(simd: V3, chunk: &[u8; 64]) -> [u64; 3] {
         let [low, high]: [__m256i; 2] = pulp::cast(*chunk);
-        let (low, high) = (half(simd, low), half(simd, high));
-        (join(low.0, high.0), join(low.1, high.1))
+        let ([a, b, c], [d, e, f]) = (half(simd, low), half(simd, high));
+        [join(a, d), join(b, e), join(c, f)]
     }
 
     #[inline(always)]
-    fn half(simd: V3, bytes: __m256i) -> (i32, i32) {
+    fn half(simd: V3, bytes: __m256i) -> [i32; 3] {
         let (avx, avx2) = (simd.avx, simd.avx2);
         let is = |byte: u8| avx2._mm256_cmpeq_epi8(bytes, avx._mm256_set1_epi8(byte as i8));
         let either = |a, b| avx2._mm256_or_si256(a, b);
@@ -85,7 +100,8 @@ mod wide {
         let low = avx2._mm256_cmpgt_epi8(avx._mm256_set1_epi8(0x20), bytes);
         let control = avx2._mm256_andnot_si256(either(breaks, is(b'\t')), low);
         let odd = either(control, either(is(b'^'), is(b'%')));
-        (avx2._mm256_movemask_epi8(breaks), avx2._mm256_movemask_epi8(odd))
+        let mask = |bytes| avx2._mm256_movemask_epi8(bytes);
+        [mask(breaks), mask(odd), mask(is(b']'))]
     }
 
     #[inline(always)]
@@ -96,14 +112,11 @@ mod wide {
 
 /// The bits of 64 bytes, without special instructions.
 #[inline]
-fn narrow(chunk: &[u8; 64]) -> (u64, u64) {
-    let mut breaks = [0_u8; 64];
-    let mut odd = [0_u8; 64];
-    for ((b, o), byte) in breaks.iter_mut().zip(&mut odd).zip(chunk) {
-        *b = u8::from(*byte == b'\n') | u8::from(*byte == b'\r');
-        *o = is_odd(*byte);
-    }
-    (pack(&breaks), pack(&odd))
+fn narrow(chunk: &[u8; 64]) -> [u64; 3] {
+    let breaks = chunk.map(|byte| u8::from(byte == b'\n') | u8::from(byte == b'\r'));
+    let odd = chunk.map(is_odd);
+    let closing = chunk.map(|byte| u8::from(byte == b']'));
+    [pack(&breaks), pack(&odd), pack(&closing)]
 }
 
 /// Bytes that need a closer look: not ASCII, control, and the beginnings of shown escapes and of percentages.
@@ -145,17 +158,19 @@ mod tests {
                 let mut piece = vec![b'a'; length];
                 for at in [0, 7, 8, 31, 63, 64, 129, length - 1].into_iter().filter(|at| *at < length) {
                     piece[at] = byte;
-                    let words: Vec<(u64, u64)> = scan.words(&piece, &mut all).collect();
+                    let words: Vec<Word> = scan.words(&piece, &mut all).collect();
                     assert_eq!(words.len(), length.div_ceil(64));
                     let bit = u64::from(1_u8) << (at % 64);
                     let told = |is: bool| if is { bit } else { 0 };
-                    assert_eq!(words[at / 64], (told(is_break), told(strange)), "{byte} at {at} of {length}");
+                    let expected = Word { breaks: told(is_break), odd: told(strange), closing: told(byte == b']') };
+                    assert_eq!(words[at / 64], expected, "{byte} at {at} of {length}");
                     piece[at] = b'a';
                 }
             }
             let mut chunk = [b'a'; 64];
             chunk[9] = byte;
-            assert_eq!(narrow(&chunk), (u64::from(is_break) << 9, u64::from(strange) << 9));
+            let expected = [is_break, strange, byte == b']'].map(|is| u64::from(is) << 9);
+            assert_eq!(narrow(&chunk), expected);
             assert_eq!(has_odd(&chunk), strange);
         }
     }

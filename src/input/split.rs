@@ -41,18 +41,44 @@ pub(crate) struct Lines {
     pub(crate) cr_parts: u64,
 }
 
-/// Where the last byte ends whose bit is set in the word that begins at `base`.
-#[inline]
-fn end_of(word: u64, base: usize) -> Option<usize> {
-    let last = word.checked_ilog2()?;
-    Some(base + last as usize + 1)
+/// A part of a block, up to the break that ends it.
+#[derive(Clone, Copy)]
+struct Part {
+    from: usize,
+    to: usize,
+    /// It holds odd bytes.
+    odd: bool,
+    /// Its last byte is its only closing bracket.
+    closed: bool,
+}
+
+/// Ends of bytes of a kind that were passed.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    /// Of the last odd byte.
+    odd: usize,
+    /// Of the last closing bracket, and of the one before.
+    closing: usize,
+    closing_before: usize,
+}
+
+impl Passed {
+    /// Passes the bytes whose bits are set in the word that begins at `base`.
+    #[inline]
+    fn and(self, odd: u64, closing: u64, base: usize) -> Self {
+        let end = |word: u64| word.checked_ilog2().map(|last| base + last as usize + 1);
+        let odd = end(odd).unwrap_or(self.odd);
+        let Some(last) = closing.checked_ilog2() else { return Self { odd, ..self } };
+        let closing_before = end(closing & !(1 << last)).unwrap_or(self.closing);
+        Self { odd, closing: base + last as usize + 1, closing_before }
+    }
 }
 
 /// Frames of one bar that follow each other in a block. The first is handed on; of the others only the last one is.
 #[derive(Default)]
 struct Series {
-    /// Percentage of the frame before, right-aligned.
-    percent: Option<[u8; 3]>,
+    /// Percentage of the frame before, as `frame` gives it; zero when none is before.
+    percent: u32,
     /// The frame before, when it is not the first.
     last: Option<Range<usize>>,
     /// Frames that were redrawn and whose bytes are still to be counted.
@@ -60,27 +86,22 @@ struct Series {
 }
 
 impl Series {
-    /// `frame` goes on where the frame before was.
+    /// A frame of `percent` goes on where the frame before was.
     #[inline]
-    fn goes_on(&mut self, frame: &[u8]) -> bool {
-        let (Some(before), Some(now)) = (self.percent, percent(frame)) else { return false };
-        if now < before {
+    fn goes_on(&mut self, percent: u32) -> bool {
+        if self.percent == 0 || percent < self.percent {
             return false;
         }
-        self.percent = Some(now);
+        self.percent = percent;
         true
     }
 }
 
+/// The percentage of a usual frame, to be compared with others; the caller knows that nothing follows its bracket.
 #[inline]
-fn percent(frame: &[u8]) -> Option<[u8; 3]> {
-    frame.first_chunk().copied()
-}
-
-/// A usual frame and nothing else.
-#[inline]
-fn is_frame(part: &[u8]) -> bool {
-    matches!(part, [_, _, _, b'%', b'|', ..]) && part.len() <= LONGEST && bar::fills(part)
+fn frame(part: &[u8]) -> Option<u32> {
+    let head = part.first_chunk::<4>().filter(|_| bar::begins(part) && part.len() <= LONGEST)?;
+    Some(u32::from_be_bytes(*head))
 }
 
 impl Default for Lines {
@@ -191,25 +212,31 @@ impl Lines {
         let mut bits = Bits::new();
         let mut series = Series::default();
         let mut start = 0;
-        // End of the last odd byte that was passed.
-        let mut odd_until = 0;
+        let mut passed = Passed::default();
         for (number, piece) in block.chunks(PIECE).enumerate() {
-            for (word, (mut breaks, odd)) in self.scan.words(piece, &mut bits).enumerate() {
+            for (word, bits) in self.scan.words(piece, &mut bits).enumerate() {
                 let base = number * PIECE + word * 64;
+                let mut breaks = bits.breaks;
                 while breaks != 0 {
                     let at = base + breaks.trailing_zeros() as usize;
-                    let before = odd & ((breaks & breaks.wrapping_neg()) - 1);
+                    let below = (breaks & breaks.wrapping_neg()) - 1;
                     breaks &= breaks - 1;
                     if at < start {
                         continue; // the line feed of a CR LF
                     }
-                    odd_until = end_of(before, base).unwrap_or(odd_until);
-                    match self.part_ends(block, start..at, odd_until > start, &mut series, sink) {
+                    let before = passed.and(bits.odd & below, bits.closing & below, base);
+                    let part = Part {
+                        from: start,
+                        to: at,
+                        odd: before.odd > start,
+                        closed: before.closing == at && before.closing_before <= start,
+                    };
+                    match self.part_ends(block, part, &mut series, sink) {
                         Some(next) => start = next,
                         None => return block.len(),
                     }
                 }
-                odd_until = end_of(odd, base).unwrap_or(odd_until);
+                passed = passed.and(bits.odd, bits.closing, base);
             }
         }
         self.last_frame(block, &mut series, sink);
@@ -221,17 +248,16 @@ impl Lines {
     fn part_ends<S: Sink + ?Sized>(
         &mut self,
         block: &[u8],
-        part: Range<usize>,
-        odd: bool,
+        part: Part,
         series: &mut Series,
         sink: &mut S,
     ) -> Option<usize> {
-        let at = part.end;
-        let text = block.get(part.clone()).unwrap_or_default();
+        let (at, odd) = (part.to, part.odd);
+        let text = block.get(part.from..part.to).unwrap_or_default();
         let feed = block.get(at) == Some(&b'\n');
         let next = block.get(at + 1);
         let ends = feed || matches!(next, None | Some(b'\n'));
-        if self.waits(block, part, ends, series, sink) {
+        if self.waits(block, part, text, ends, series, sink) {
             return Some(at + 1);
         }
         if feed {
@@ -260,32 +286,32 @@ impl Lines {
     fn waits<S: Sink + ?Sized>(
         &mut self,
         block: &[u8],
-        part: Range<usize>,
+        part: Part,
+        text: &[u8],
         ends: bool,
         series: &mut Series,
         sink: &mut S,
     ) -> bool {
-        let text = block.get(part.clone()).unwrap_or_default();
-        if !is_frame(text) {
+        let Some(percent) = frame(text).filter(|_| part.closed) else {
             self.last_frame(block, series, sink);
-            series.percent = None;
+            series.percent = 0;
             return false;
-        }
-        if series.goes_on(text) {
+        };
+        if series.goes_on(percent) {
             if let Some(redrawn) = series.last.take() {
                 self.skip_frame(redrawn, series);
             }
             if !ends {
-                series.last = Some(part);
+                series.last = Some(part.from..part.to);
                 return true;
             }
             self.count_skipped(block, series);
         } else {
             self.last_frame(block, series, sink);
-            series.percent = percent(text);
+            series.percent = percent;
         }
         if ends {
-            series.percent = None;
+            series.percent = 0;
         }
         false
     }
