@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Asked, FormatName, LanguageArgs, PackArgs};
+use super::{FormatName, LanguageArgs, LimitArgs, PackArgs, WorryArgs};
 
 const PROBE_HELP: &str = "\
 Examples:
@@ -71,12 +71,10 @@ pub struct WatchArgs {
     /// The log that grows; `-` reads what is piped in
     #[arg(value_name = "FILE")]
     pub log: PathBuf,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
+    #[command(flatten)]
+    pub worries: WorryArgs,
+    #[command(flatten)]
+    pub limit: LimitArgs,
     /// Facts about the machine (JSON of `probe`)
     #[arg(long, value_name = "FILE")]
     pub env: Option<PathBuf>,
@@ -122,9 +120,8 @@ pub struct LaunchArgs {
     /// Where to write the report; without it, to stderr
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
+    #[command(flatten)]
+    pub worries: WorryArgs,
     #[command(flatten)]
     pub packs: PackArgs,
     /// How to write the report

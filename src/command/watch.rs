@@ -10,10 +10,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-
 use super::interrupt::Interrupts;
 use super::memory_limit::memory_limit_mib;
+use super::probe::ask_with_env;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
 use crate::cli::{WatchArgs, WatchFormat};
@@ -21,7 +20,7 @@ use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, Poll, Story};
-use crate::report::{Format, Labels, Palette, Printer, View};
+use crate::report::{Format, Labels, Palette, Printer, View, WatchLine};
 use crate::rule::Packs;
 
 const BLOCK: usize = 256 * 1024;
@@ -38,24 +37,14 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Runs the command.
 pub(super) fn run(args: &WatchArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let mut question = Question {
-        zh: super::chinese(&args.language, console),
-        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
-        ..Question::default()
-    };
-    match args.memory_limit.as_deref().map(memory_limit_mib).transpose() {
-        Ok(limit) => question.memory_limit_mib = limit,
+    let memory_limit_mib = match args.limit.memory_limit.as_deref().map(memory_limit_mib).transpose() {
+        Ok(limit) => limit,
         Err(error) => return Ok(Err(error)),
-    }
-    if let Some(path) = &args.env {
-        match super::probe::env_limit_mib(path, console)? {
-            Ok(limit) if question.memory_limit_mib.is_none() => {
-                question.limit_from_probe = limit.is_some();
-                question.memory_limit_mib = limit;
-            }
-            Ok(_) => {}
-            Err(error) => return Ok(Err(error)),
-        }
+    };
+    let zh = super::chinese(&args.language, console);
+    let mut question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    if let Err(error) = ask_with_env(&mut question, args.env.as_deref(), console)? {
+        return Ok(Err(error));
     }
     let is_pipe = args.log.as_os_str() == "-";
     if is_pipe && console.around.stdin_is_terminal {
@@ -161,15 +150,6 @@ impl Source {
     }
 }
 
-/// One line of `--format ndjson`.
-#[derive(Serialize)]
-struct Line<'c> {
-    schema_version: u32,
-    /// When it was noticed.
-    time: String,
-    change: &'c Change,
-}
-
 struct Watch<'w> {
     args: &'w WatchArgs,
     packs: &'w Packs,
@@ -264,7 +244,8 @@ impl Watch<'_> {
             match self.args.format {
                 WatchFormat::Ndjson => {
                     let time = now.to_rfc3339_opts(chrono::SecondsFormat::Millis, false);
-                    serde_json::to_writer(&mut *console.out, &Line { schema_version: SCHEMA_VERSION, time, change })?;
+                    let line = WatchLine::Change { schema_version: SCHEMA_VERSION, time, change };
+                    serde_json::to_writer(&mut *console.out, &line)?;
                     writeln!(console.out)?;
                 }
                 WatchFormat::Text => {

@@ -99,15 +99,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         'p: 't,
     {
         let Some(mut hit) = found else { return false };
-        let mut at = At {
-            place: segment.place,
-            text,
-            rule: "",
-            stamp: segment.stamp,
-            level: segment.level,
-            cut: segment.cut,
-            glued: segment.glued,
-        };
+        let mut at = at_of(segment, text);
         let mut rest = text;
         let packs = self.packs;
         for part in 0..TEXTS_PER_LINE {
@@ -244,15 +236,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
-        let at = At {
-            place: segment.place,
-            text,
-            rule: "",
-            stamp: segment.stamp,
-            level: segment.level,
-            cut: segment.cut,
-            glued: segment.glued,
-        };
+        let at = at_of(segment, text);
         if let Some((kind, message)) = split_exception(text) {
             self.tally.understood += 1;
             let at = At { rule: "traceback", ..at };
@@ -353,6 +337,13 @@ impl<S: EventSink> Sink for Recogniser<'_, S> {
         let event = Event { at, what: &What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
         self.sink.event(&event);
     }
+}
+
+/// Where a text of a segment stands, before its rule is known.
+#[inline]
+fn at_of<'t>(segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
+    let Segment { place, stamp, level, cut, glued, .. } = *segment;
+    At { place, text, rule: "", stamp, level, cut, glued }
 }
 
 /// The shell's sign that the command goes on in the next line.

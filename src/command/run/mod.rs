@@ -172,7 +172,7 @@ fn report(
     let limit = probe.limit_bytes().map(|bytes| bytes as f64 / crate::event::MIB);
     let question = Question {
         zh: words.zh,
-        asked: args.asked.iter().map(|worry| worry.word().to_owned()).collect(),
+        asked: args.worries.words(),
         memory_limit_mib: limit,
         limit_from_probe: limit.is_some(),
         // A run of a moment has none, which is no fault.
