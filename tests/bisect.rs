@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::fs;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::Output;
 
 use assert_cmd::Command;

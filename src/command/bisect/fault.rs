@@ -8,6 +8,7 @@ use crate::samples::SamplesError;
 
 /// A call of `bisect` that cannot be answered.
 #[derive(Debug, Error, Diagnostic)]
+#[cfg_attr(not(unix), allow(dead_code))] // rounds run by the program itself exist on Unix only
 pub(super) enum BisectError {
     #[error("there is no bisection at `{path}`")]
     #[diagnostic(code(comfy_triage::bisect::no_session), help("begin one: comfy-triage bisect start LOG"))]
