@@ -116,10 +116,10 @@ impl Parts {
         }
     }
 
-    /// A frame that the next one redraws: it takes part in nothing but the numbers of parts.
+    /// Frames that others redraw: they take part in nothing but the numbers of parts.
     #[inline]
-    pub(crate) fn skip_frame(&mut self) {
-        self.part = self.part.saturating_add(1);
+    pub(crate) fn skip_frames(&mut self, count: u32) {
+        self.part = self.part.saturating_add(count);
     }
 
     #[inline]

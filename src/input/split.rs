@@ -7,9 +7,8 @@ use super::bar;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::part::{End, Parts};
-use super::scan::{Bits, PIECE, Scan, has_odd};
+use super::scan::{Bits, PIECE, Scan, Word, has_odd};
 use memchr::memchr2;
-use std::ops::Range;
 
 /// The longest part that is looked at; what is longer is cut.
 pub(crate) const LONGEST: usize = 1024 * 1024;
@@ -41,67 +40,83 @@ pub(crate) struct Lines {
     pub(crate) cr_parts: u64,
 }
 
-/// A part of a block, up to the break that ends it.
-#[derive(Clone, Copy)]
-struct Part {
-    from: usize,
-    to: usize,
-    /// It holds odd bytes.
-    odd: bool,
-    /// Its last byte is its only closing bracket.
-    closed: bool,
-}
-
-/// Ends of bytes of a kind that were passed.
+/// Where bytes of a kind end that were passed.
 #[derive(Clone, Copy, Default)]
 struct Passed {
-    /// Of the last odd byte.
+    /// The last odd byte.
     odd: usize,
-    /// Of the last closing bracket, and of the one before.
+    /// The last closing bracket.
     closing: usize,
-    closing_before: usize,
 }
 
 impl Passed {
-    /// Passes the bytes whose bits are set in the word that begins at `base`.
+    /// Passes a word that begins at `base`.
     #[inline]
-    fn and(self, odd: u64, closing: u64, base: usize) -> Self {
-        let end = |word: u64| word.checked_ilog2().map(|last| base + last as usize + 1);
-        let odd = end(odd).unwrap_or(self.odd);
-        let Some(last) = closing.checked_ilog2() else { return Self { odd, ..self } };
-        let closing_before = end(closing & !(1 << last)).unwrap_or(self.closing);
-        Self { odd, closing: base + last as usize + 1, closing_before }
+    fn word(&mut self, word: Word, base: usize) {
+        self.odd = end_of(word.odd, base).unwrap_or(self.odd);
+        self.closing = end_of(word.closing, base).unwrap_or(self.closing);
+    }
+
+    /// Where the last odd byte ends, the bits `odd` of the word at `base` included.
+    #[inline]
+    fn odd(self, odd: u64, base: usize) -> usize {
+        end_of(odd, base).unwrap_or(self.odd)
+    }
+
+    /// The same for closing brackets.
+    #[inline]
+    fn closing(self, closing: u64, base: usize) -> usize {
+        end_of(closing, base).unwrap_or(self.closing)
     }
 }
 
-/// Frames of one bar that follow each other in a block. The first is handed on; of the others only the last one is.
+/// Where the last byte ends whose bit is set in the word that begins at `base`.
+#[inline]
+fn end_of(word: u64, base: usize) -> Option<usize> {
+    word.checked_ilog2().map(|last| base + last as usize + 1)
+}
+
+/// Something goes on in the line that ends at `at` with a carriage return.
+#[inline]
+fn is_redrawn(block: &[u8], at: usize) -> bool {
+    matches!(block.get(at..at + 2), Some([b'\r', next]) if *next != b'\n')
+}
+
+/// Frames of one bar that follow each other in a block. The first is handed on at once, of the others only the last
+/// one: they wait here.
 #[derive(Default)]
 struct Series {
     /// Percentage of the frame before, as `frame` gives it; zero when none is before.
     percent: u32,
-    /// The frame before, when it is not the first.
-    last: Option<Range<usize>>,
-    /// Frames that were redrawn and whose bytes are still to be counted.
-    skipped: Range<usize>,
+    /// How many wait, where the first of them begins, where the last one begins, and its end.
+    waiting: u32,
+    from: usize,
+    last: usize,
+    to: usize,
 }
 
 impl Series {
     /// A frame of `percent` goes on where the frame before was.
     #[inline]
-    fn goes_on(&mut self, percent: u32) -> bool {
-        if self.percent == 0 || percent < self.percent {
-            return false;
+    fn goes_on(&self, percent: u32) -> bool {
+        self.percent != 0 && percent >= self.percent
+    }
+
+    #[inline]
+    fn wait(&mut self, percent: u32, from: usize, to: usize) {
+        if self.waiting == 0 {
+            self.from = from;
         }
-        self.percent = percent;
-        true
+        self.waiting += 1;
+        (self.percent, self.last, self.to) = (percent, from, to);
     }
 }
 
-/// The percentage of a usual frame, to be compared with others; the caller knows that nothing follows its bracket.
+/// The percentage of a usual frame, to be compared with others; the caller knows that it holds one closing bracket.
 #[inline]
 fn frame(part: &[u8]) -> Option<u32> {
-    let head = part.first_chunk::<4>().filter(|_| bar::begins(part) && part.len() <= LONGEST)?;
-    Some(u32::from_be_bytes(*head))
+    let whole = bar::begins(part) && part.last() == Some(&b']') && part.len() <= LONGEST;
+    part.first_chunk::<4>().filter(|_| whole).map(|head| u32::from_be_bytes(*head))
 }
 
 impl Default for Lines {
@@ -214,9 +229,9 @@ impl Lines {
         let mut start = 0;
         let mut passed = Passed::default();
         for (number, piece) in block.chunks(PIECE).enumerate() {
-            for (word, bits) in self.scan.words(piece, &mut bits).enumerate() {
-                let base = number * PIECE + word * 64;
-                let mut breaks = bits.breaks;
+            for (at, word) in self.scan.words(piece, &mut bits).enumerate() {
+                let base = number * PIECE + at * 64;
+                let mut breaks = word.breaks;
                 while breaks != 0 {
                     let at = base + breaks.trailing_zeros() as usize;
                     let below = (breaks & breaks.wrapping_neg()) - 1;
@@ -224,22 +239,28 @@ impl Lines {
                     if at < start {
                         continue; // the line feed of a CR LF
                     }
-                    let before = passed.and(bits.odd & below, bits.closing & below, base);
-                    let part = Part {
-                        from: start,
-                        to: at,
-                        odd: before.odd > start,
-                        closed: before.closing == at && before.closing_before <= start,
-                    };
-                    match self.part_ends(block, part, &mut series, sink) {
+                    let text = block.get(start..at).unwrap_or_default();
+                    // The bracket that ends a frame must be the only one.
+                    let percent = frame(text).filter(|_| passed.closing(word.closing & (below >> 1), base) <= start);
+                    if let Some(percent) = percent
+                        && series.goes_on(percent)
+                        && is_redrawn(block, at)
+                    {
+                        series.wait(percent, start, at);
+                        start = at + 1;
+                        continue;
+                    }
+                    self.series_ends(block, &mut series, percent, sink);
+                    let odd = percent.is_some() || passed.odd(word.odd & below, base) > start;
+                    match self.part_ends(block, at, text, odd, sink) {
                         Some(next) => start = next,
                         None => return block.len(),
                     }
                 }
-                passed = passed.and(bits.odd, bits.closing, base);
+                passed.word(word, base);
             }
         }
-        self.last_frame(block, &mut series, sink);
+        self.series_ends(block, &mut series, None, sink);
         start
     }
 
@@ -248,23 +269,16 @@ impl Lines {
     fn part_ends<S: Sink + ?Sized>(
         &mut self,
         block: &[u8],
-        part: Part,
-        series: &mut Series,
+        at: usize,
+        text: &[u8],
+        odd: bool,
         sink: &mut S,
     ) -> Option<usize> {
-        let (at, odd) = (part.to, part.odd);
-        let text = block.get(part.from..part.to).unwrap_or_default();
-        let feed = block.get(at) == Some(&b'\n');
-        let next = block.get(at + 1);
-        let ends = feed || matches!(next, None | Some(b'\n'));
-        if self.waits(block, part, text, ends, series, sink) {
-            return Some(at + 1);
-        }
-        if feed {
+        if block.get(at) == Some(&b'\n') {
             self.hand_on(text, odd, End::Line, 1, false, sink);
             return Some(at + 1);
         }
-        match next {
+        match block.get(at + 1) {
             Some(b'\n') => {
                 self.hand_on(text, odd, End::Line, 2, true, sink);
                 Some(at + 2)
@@ -281,71 +295,30 @@ impl Lines {
         }
     }
 
-    /// A frame that may be redrawn by the next part waits in `series`; false for every other part.
+    /// The next part does not wait with the frames of `series`: it is another text, or a frame of `percent` that begins
+    /// a series or ends this one.
     #[inline]
-    fn waits<S: Sink + ?Sized>(
-        &mut self,
-        block: &[u8],
-        part: Part,
-        text: &[u8],
-        ends: bool,
-        series: &mut Series,
-        sink: &mut S,
-    ) -> bool {
-        let Some(percent) = frame(text).filter(|_| part.closed) else {
-            self.last_frame(block, series, sink);
-            series.percent = 0;
-            return false;
-        };
-        if series.goes_on(percent) {
-            if let Some(redrawn) = series.last.take() {
-                self.skip_frame(redrawn, series);
+    fn series_ends<S: Sink + ?Sized>(&mut self, block: &[u8], series: &mut Series, percent: Option<u32>, sink: &mut S) {
+        if series.waiting > 0 {
+            if percent.is_some_and(|percent| series.goes_on(percent)) {
+                self.skip_frames(block.get(series.from..=series.to), series.waiting);
+            } else {
+                self.skip_frames(block.get(series.from..series.last), series.waiting - 1);
+                let last = block.get(series.last..series.to).unwrap_or_default();
+                self.hand_on(last, true, End::Cr, 1, false, sink);
             }
-            if !ends {
-                series.last = Some(part.from..part.to);
-                return true;
-            }
-            self.count_skipped(block, series);
-        } else {
-            self.last_frame(block, series, sink);
-            series.percent = percent;
+            series.waiting = 0;
         }
-        if ends {
-            series.percent = 0;
-        }
-        false
+        series.percent = percent.unwrap_or(0);
     }
 
-    /// A frame that the next one redraws is only counted.
-    #[inline]
-    fn skip_frame(&mut self, frame: Range<usize>, series: &mut Series) {
-        self.parts.skip_frame();
-        self.cr_parts += 1;
+    /// Frames that the next one redrew, with their carriage returns, are only counted.
+    fn skip_frames(&mut self, frames: Option<&[u8]>, count: u32) {
+        let bytes = frames.unwrap_or_default();
+        self.parts.skip_frames(count);
+        self.cr_parts += u64::from(count);
         self.open = true;
-        if series.skipped.is_empty() {
-            series.skipped.start = frame.start;
-        }
-        series.skipped.end = frame.end + 1;
-    }
-
-    /// Counts the bytes of skipped frames in one go, which is dear when they are not those of the file.
-    #[inline]
-    fn count_skipped(&mut self, block: &[u8], series: &mut Series) {
-        let skipped = std::mem::take(&mut series.skipped);
-        self.position += match block.get(skipped) {
-            Some(bytes) if self.wide => 2 * units(bytes),
-            Some(bytes) => bytes.len() as u64,
-            None => 0,
-        };
-    }
-
-    /// Hands on the frame that nothing redrew.
-    #[inline]
-    fn last_frame<S: Sink + ?Sized>(&mut self, block: &[u8], series: &mut Series, sink: &mut S) {
-        self.count_skipped(block, series);
-        if let Some(frame) = series.last.take() {
-            self.hand_on(block.get(frame).unwrap_or_default(), true, End::Cr, 1, false, sink);
-        }
+        self.position += if self.wide { 2 * units(bytes) } else { bytes.len() as u64 };
     }
 
     /// Keeps the beginning of an open part.
