@@ -3,6 +3,8 @@
 //! Measured: an automaton over all bytes pays for every byte of a line; this touches eight to sixteen. Templates that
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
+use super::colon::Colon;
+
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]
 pub(super) struct Index {
@@ -15,6 +17,7 @@ pub(super) struct Index {
     by_second_word: Buckets,
     behind_colon: Buckets,
     by_first_byte: Vec<Vec<Candidate>>,
+    colon: Colon,
 }
 
 impl Index {
@@ -78,7 +81,7 @@ impl Index {
         self.by_start(line, &mut ask)
             .or_else(|| self.by_first_byte(line, &mut ask))
             .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
-            .or_else(|| self.behind_colon.ask(behind_colon(line)?, &mut ask))
+            .or_else(|| self.behind_colon.ask(four_of(line.get(self.colon.find(line)? + 2..)?)?, &mut ask))
     }
 
     #[inline]
@@ -116,15 +119,11 @@ fn eight_of(text: &[u8]) -> Option<u64> {
 
 #[inline]
 fn second_word(line: &[u8]) -> Option<u64> {
-    let blank = memchr::memchr(b' ', line.get(..line.len().min(160))?)?;
+    let head = line.get(..line.len().min(160))?;
+    // Most first words are short.
+    let near = eight_of(line).map_or(0, |eight| places_of(eight, b' '));
+    let blank = if near != 0 { (near.trailing_zeros() / 8) as usize } else { memchr::memchr(b' ', head)? };
     four_of(line.get(blank..)?.trim_ascii_start())
-}
-
-#[inline]
-fn behind_colon(line: &[u8]) -> Option<u64> {
-    let head = line.get(..line.len().min(96))?;
-    let colon = memchr::memchr_iter(b':', head).find(|at| line.get(at + 1) == Some(&b' '))?;
-    four_of(line.get(colon + 2..)?)
 }
 
 /// A rule, with the eight bytes of its literal that follow what it was found by.

@@ -1,5 +1,6 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
+mod colon;
 mod error;
 mod file;
 mod folder;
