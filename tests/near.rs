@@ -100,6 +100,47 @@ fn models_that_were_released_are_told_as_released() {
 }
 
 #[test]
+fn a_clean_pass_without_a_warning_has_released_all() {
+    let log = format!(
+        "{START}{}{}{}{}",
+        good_prompt("Requested to load Flux\n"),
+        prompts(2, &format!("{POTENTIAL}{WARNING}Requested to load Flux\n")),
+        good_prompt(&format!("{POTENTIAL}Requested to load Flux\n")),
+        prompts(2, "")
+    );
+    let report = triage(&log);
+    let leak = &report.sessions[0].leaks["Flux"];
+    assert_eq!((leak.held_last, leak.held_max), (Some(0), Some(1)));
+    let line = leak.released_at.as_ref().expect("released").line;
+    assert!(log.lines().nth(line as usize - 1).is_some_and(|text| text.starts_with("Potential")), "{line}");
+    assert_ne!(report.verdict.primary, "leak-confirmed", "{}", report.verdict.headline);
+}
+
+#[test]
+fn a_log_that_ends_within_a_clean_pass_does_not_take_back_what_is_held() {
+    let held = |warnings: usize| format!("{POTENTIAL}{}Requested to load Flux\n", WARNING.repeat(warnings));
+    let log = format!("{START}{}{}{}", good_prompt(&held(1)), good_prompt(&held(2)), good_prompt(&held(3)));
+    for (last, now) in [(0, 3), (1, 3), (3, 3), (4, 4)] {
+        let report = triage(&format!("{log}got prompt\n{POTENTIAL}{}", WARNING.repeat(last)));
+        assert_eq!(report.sessions[0].leaks["Flux"].held_last, Some(now), "{last}");
+        let models = format!("still holds {now} models");
+        assert!(report.verdict.headline.contains(&models), "{last}: {}", report.verdict.headline);
+    }
+}
+
+#[test]
+fn held_and_let_go_in_turn_is_no_growth() {
+    let log = format!(
+        "{START}{}{}",
+        format!("{}{}", good_prompt(&format!("{POTENTIAL}{WARNING}")), good_prompt("")).repeat(4),
+        good_prompt(&format!("{POTENTIAL}{WARNING}")),
+    );
+    let report = triage(&log);
+    assert_eq!(report.verdict.primary, "leak-confirmed");
+    assert!(report.verdict.headline.contains("does not grow"), "{}", report.verdict.headline);
+}
+
+#[test]
 fn hidden_info_lines_leave_the_number_open() {
     let log = format!("{}{}", "Prompt executed in 1.00 seconds\n".repeat(2), WARNING.repeat(14));
     let report = triage(&log);
