@@ -310,3 +310,41 @@ fn a_restart_begins_a_new_session_and_a_repeated_block_does_not() {
     assert_eq!(repeated.sessions.len(), 1);
     assert_eq!(repeated.sessions[0].counts.total_vram_lines, 2);
 }
+
+/// The headline of a log that must not be taken for one of a failed start.
+#[track_caller]
+fn did_start(log: &str, says: &str) {
+    let headline = triage(log).verdict.headline;
+    assert!(!headline.contains("did not start") && headline.contains(says), "{headline}\n{log}");
+}
+
+#[test]
+fn a_log_that_begins_within_a_traceback_tells_of_a_prompt() {
+    let frames = frame("execution.py") + &frame("nodes.py");
+    did_start(&frames, "the line that names the error is not in this log");
+    did_start(
+        &format!("{frames}RuntimeError: mismatch\n\nPrompt executed in 0.50 seconds\n"),
+        "A prompt failed: RuntimeError",
+    );
+    did_start(&format!("{frames}RuntimeError: mismatch\n{}", prompts(2, "")), "A prompt failed: RuntimeError");
+}
+
+#[test]
+fn an_error_before_the_server_is_ready_need_not_have_stopped_it() {
+    let raised = format!("Traceback (most recent call last):\n{}KeyError: 5\n", frame("server.py"));
+    let (begin, ready) = START.split_at(START.find("Starting server").expect("a start"));
+    did_start(&format!("{begin}{raised}{ready}"), "it started all the same: KeyError: 5");
+    did_start(&format!("{begin}{raised}{ready}{}", prompts(2, "")), "it started all the same: KeyError: 5");
+    let stopped = triage(&format!("{begin}{raised}"));
+    assert_eq!(stopped.verdict.headline, "ComfyUI did not start: KeyError: 5");
+    let cut = triage(&format!("{begin}Traceback (most recent call last):\n{}", frame("main.py")));
+    assert_eq!(cut.verdict.headline, "ComfyUI did not start: the line that names the error is not in this log");
+    assert_eq!(format!("{:?}", cut.verdict.grade), "Moderate");
+}
+
+#[test]
+fn importing_the_executor_is_no_execution() {
+    let import = "Traceback (most recent call last):\n  File \"/opt/ComfyUI/main.py\", line 130, in <module>\n    import execution\n  File \"/opt/ComfyUI/execution.py\", line 12, in <module>\n    import torch\n";
+    let report = triage(&format!("{import}KeyError: 5\n"));
+    assert_eq!(report.verdict.headline, "ComfyUI did not start: KeyError: 5");
+}
