@@ -117,7 +117,10 @@ fn redacted(
         }
     }
     printer.end(console.out)?;
-    tell(&redactor, &Labels::new(packs, question.zh), console)?;
+    // Of a log that was not read nothing can be told.
+    if !logs.is_empty() {
+        tell(&redactor, &Labels::new(packs, question.zh), console)?;
+    }
     Ok(Ok(exit))
 }
 
