@@ -348,3 +348,17 @@ fn importing_the_executor_is_no_execution() {
     let report = triage(&format!("{import}KeyError: 5\n"));
     assert_eq!(report.verdict.headline, "ComfyUI did not start: KeyError: 5");
 }
+
+#[test]
+fn a_fault_that_the_last_start_does_not_show_is_told_as_one_of_an_earlier_start() {
+    let leaking = format!("{START}{}", good_prompt(&format!("{POTENTIAL}{WARNING}Requested to load Flux\n")).repeat(3));
+    let session = |log: &str| {
+        let figures = triage(log).findings.remove(0).figures;
+        figures.into_iter().find(|figure| figure.name == "session").map(|figure| figure.text)
+    };
+    let told = session(&format!("{leaking}{START}{}", prompts(4, ""))).expect("told");
+    assert_eq!(told, "seen in session 1 of 2; after the last start (line 25) 4 prompts ran to the end without it");
+    assert!(session(&format!("{leaking}{START}")).is_some_and(|told| told.contains("ran no prompt to the end")));
+    assert_eq!(session(&leaking), None);
+    assert_eq!(session(&format!("{START}{}{leaking}", prompts(4, ""))), None);
+}
