@@ -362,3 +362,24 @@ fn a_fault_that_the_last_start_does_not_show_is_told_as_one_of_an_earlier_start(
     assert_eq!(session(&leaking), None);
     assert_eq!(session(&format!("{START}{}{leaking}", prompts(4, ""))), None);
 }
+
+#[test]
+fn leak_texts_that_a_narrow_window_broke_count_as_the_whole_ones() {
+    let whole = format!(
+        "{START}{}",
+        good_prompt(&format!("Requested to load Flux\n{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}")).repeat(3)
+    );
+    let glued = whole.replace(&format!("{WARNING}{POTENTIAL}"), &format!("{}{POTENTIAL}", WARNING.trim_end()));
+    for width in [72, 80, 100] {
+        let broken: String = whole
+            .lines()
+            .flat_map(|line| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n"))
+            .collect();
+        for log in [&whole, &broken, &glued] {
+            let report = triage(log);
+            assert_eq!(report.verdict.primary, "leak-confirmed", "{width}: {}\n{log}", report.verdict.headline);
+            let leak = &report.sessions[0].leaks["Flux"];
+            assert_eq!((leak.potential, leak.warning, leak.held_last), (6, 6, Some(1)), "{width}\n{log}");
+        }
+    }
+}
