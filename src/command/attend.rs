@@ -49,7 +49,11 @@ impl Attendant {
     /// When it cannot be read.
     pub(super) fn open(&self, input: &Input) -> Result<Source<'static>, InputError> {
         match input {
-            Input::Stdin => Source::from_reader("standard input", self.attended(io::stdin(), None)),
+            Input::Stdin => {
+                let piped = Piped::new()
+                    .map_err(|source| InputError::CannotRead { name: "standard input".to_owned(), source })?;
+                Source::from_reader("standard input", self.attended(piped.until(&self.stopped), None))
+            }
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
                 self.attended::<File>(file, bytes)
@@ -67,6 +71,67 @@ impl Attendant {
             stopped: Arc::clone(&self.stopped),
             words: self.words.clone(),
         }
+    }
+}
+
+/// Standard input. A pipe that nobody writes to must not keep Ctrl-C waiting.
+#[cfg(unix)]
+struct Piped {
+    /// Without a buffer of our own, so that the system knows what is left.
+    pipe: File,
+    stopped: Arc<AtomicBool>,
+}
+
+#[cfg(unix)]
+impl Piped {
+    fn new() -> io::Result<Self> {
+        use std::os::fd::AsFd;
+        let pipe = io::stdin().as_fd().try_clone_to_owned()?.into();
+        Ok(Self { pipe, stopped: Arc::default() })
+    }
+
+    fn until(self, stopped: &Arc<AtomicBool>) -> Self {
+        Self { stopped: Arc::clone(stopped), ..self }
+    }
+}
+
+#[cfg(unix)]
+impl Read for Piped {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let moment = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        // What cannot be polled is read, and waits as long as it takes.
+        while let Ok(0) | Err(rustix::io::Errno::INTR) =
+            poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], Some(&moment))
+        {
+            if self.stopped.load(Ordering::Relaxed) {
+                // The next read says why.
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+        self.pipe.read(buffer)
+    }
+}
+
+/// Standard input, as the system gives it.
+#[cfg(not(unix))]
+struct Piped(io::Stdin);
+
+#[cfg(not(unix))]
+impl Piped {
+    fn new() -> io::Result<Self> {
+        Ok(Self(io::stdin()))
+    }
+
+    fn until(self, _stopped: &Arc<AtomicBool>) -> Self {
+        self
+    }
+}
+
+#[cfg(not(unix))]
+impl Read for Piped {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
     }
 }
 
