@@ -345,3 +345,26 @@ fn stopped_by_ctrl_c(options: &[&str], log: &str) -> serde_json::Value {
     assert!(gaps.iter().any(|gap| gap.as_str().unwrap().contains("you pressed Ctrl-C")), "{gaps:?}");
     report
 }
+
+/// A pipe that is open and silent, such as that of `docker logs -f`, keeps Ctrl-C waiting no longer than a moment.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_wait_for_a_silent_pipe() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::io::Write;
+
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("comfy-triage"));
+    command.env_remove("COMFY_TRIAGE_RULES").args(["--lang", "en", "--format", "json", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let filler = "got prompt\nPrompt executed in 1.00 seconds\n".repeat(50_000);
+    input.write_all(LOG.as_bytes()).unwrap();
+    input.write_all(filler.as_bytes()).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["reports"][0]["partial"], true);
+    // Nobody wrote on, and nobody closed the pipe.
+    drop(input);
+}

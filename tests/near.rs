@@ -100,6 +100,47 @@ fn models_that_were_released_are_told_as_released() {
 }
 
 #[test]
+fn a_clean_pass_without_a_warning_has_released_all() {
+    let log = format!(
+        "{START}{}{}{}{}",
+        good_prompt("Requested to load Flux\n"),
+        prompts(2, &format!("{POTENTIAL}{WARNING}Requested to load Flux\n")),
+        good_prompt(&format!("{POTENTIAL}Requested to load Flux\n")),
+        prompts(2, "")
+    );
+    let report = triage(&log);
+    let leak = &report.sessions[0].leaks["Flux"];
+    assert_eq!((leak.held_last, leak.held_max), (Some(0), Some(1)));
+    let line = leak.released_at.as_ref().expect("released").line;
+    assert!(log.lines().nth(line as usize - 1).is_some_and(|text| text.starts_with("Potential")), "{line}");
+    assert_ne!(report.verdict.primary, "leak-confirmed", "{}", report.verdict.headline);
+}
+
+#[test]
+fn a_log_that_ends_within_a_clean_pass_does_not_take_back_what_is_held() {
+    let held = |warnings: usize| format!("{POTENTIAL}{}Requested to load Flux\n", WARNING.repeat(warnings));
+    let log = format!("{START}{}{}{}", good_prompt(&held(1)), good_prompt(&held(2)), good_prompt(&held(3)));
+    for (last, now) in [(0, 3), (1, 3), (3, 3), (4, 4)] {
+        let report = triage(&format!("{log}got prompt\n{POTENTIAL}{}", WARNING.repeat(last)));
+        assert_eq!(report.sessions[0].leaks["Flux"].held_last, Some(now), "{last}");
+        let models = format!("still holds {now} models");
+        assert!(report.verdict.headline.contains(&models), "{last}: {}", report.verdict.headline);
+    }
+}
+
+#[test]
+fn held_and_let_go_in_turn_is_no_growth() {
+    let log = format!(
+        "{START}{}{}",
+        format!("{}{}", good_prompt(&format!("{POTENTIAL}{WARNING}")), good_prompt("")).repeat(4),
+        good_prompt(&format!("{POTENTIAL}{WARNING}")),
+    );
+    let report = triage(&log);
+    assert_eq!(report.verdict.primary, "leak-confirmed");
+    assert!(report.verdict.headline.contains("does not grow"), "{}", report.verdict.headline);
+}
+
+#[test]
 fn hidden_info_lines_leave_the_number_open() {
     let log = format!("{}{}", "Prompt executed in 1.00 seconds\n".repeat(2), WARNING.repeat(14));
     let report = triage(&log);
@@ -301,4 +342,77 @@ fn a_load_that_was_given_the_least_room_is_told_and_is_no_fault() {
     let (text, _) = starved(&format!("{later}{}", good_prompt(&load("0.00")))).expect("no room");
     assert!(text.starts_with("WAN21: no room on the card"), "{text}");
     assert_eq!(starved(&format!("{later}{}", good_prompt(&load("900.00")))), None);
+}
+
+/// The headline of a log that must not be taken for one of a failed start.
+#[track_caller]
+fn did_start(log: &str, says: &str) {
+    let headline = triage(log).verdict.headline;
+    assert!(!headline.contains("did not start") && headline.contains(says), "{headline}\n{log}");
+}
+
+#[test]
+fn a_log_that_begins_within_a_traceback_tells_of_a_prompt() {
+    let frames = frame("execution.py") + &frame("nodes.py");
+    did_start(&frames, "the line that names the error is not in this log");
+    did_start(
+        &format!("{frames}RuntimeError: mismatch\n\nPrompt executed in 0.50 seconds\n"),
+        "A prompt failed: RuntimeError",
+    );
+    did_start(&format!("{frames}RuntimeError: mismatch\n{}", prompts(2, "")), "A prompt failed: RuntimeError");
+}
+
+#[test]
+fn an_error_before_the_server_is_ready_need_not_have_stopped_it() {
+    let raised = format!("Traceback (most recent call last):\n{}KeyError: 5\n", frame("server.py"));
+    let (begin, ready) = START.split_at(START.find("Starting server").expect("a start"));
+    did_start(&format!("{begin}{raised}{ready}"), "it started all the same: KeyError: 5");
+    did_start(&format!("{begin}{raised}{ready}{}", prompts(2, "")), "it started all the same: KeyError: 5");
+    let stopped = triage(&format!("{begin}{raised}"));
+    assert_eq!(stopped.verdict.headline, "ComfyUI did not start: KeyError: 5");
+    let cut = triage(&format!("{begin}Traceback (most recent call last):\n{}", frame("main.py")));
+    assert_eq!(cut.verdict.headline, "ComfyUI did not start: the line that names the error is not in this log");
+    assert_eq!(format!("{:?}", cut.verdict.grade), "Moderate");
+}
+
+#[test]
+fn importing_the_executor_is_no_execution() {
+    let import = "Traceback (most recent call last):\n  File \"/opt/ComfyUI/main.py\", line 130, in <module>\n    import execution\n  File \"/opt/ComfyUI/execution.py\", line 12, in <module>\n    import torch\n";
+    let report = triage(&format!("{import}KeyError: 5\n"));
+    assert_eq!(report.verdict.headline, "ComfyUI did not start: KeyError: 5");
+}
+
+#[test]
+fn a_fault_that_the_last_start_does_not_show_is_told_as_one_of_an_earlier_start() {
+    let leaking = format!("{START}{}", good_prompt(&format!("{POTENTIAL}{WARNING}Requested to load Flux\n")).repeat(3));
+    let session = |log: &str| {
+        let figures = triage(log).findings.remove(0).figures;
+        figures.into_iter().find(|figure| figure.name == "session").map(|figure| figure.text)
+    };
+    let told = session(&format!("{leaking}{START}{}", prompts(4, ""))).expect("told");
+    assert_eq!(told, "seen in session 1 of 2; after the last start (line 25) 4 prompts ran to the end without it");
+    assert!(session(&format!("{leaking}{START}")).is_some_and(|told| told.contains("ran no prompt to the end")));
+    assert_eq!(session(&leaking), None);
+    assert_eq!(session(&format!("{START}{}{leaking}", prompts(4, ""))), None);
+}
+
+#[test]
+fn leak_texts_that_a_narrow_window_broke_count_as_the_whole_ones() {
+    let whole = format!(
+        "{START}{}",
+        good_prompt(&format!("Requested to load Flux\n{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}")).repeat(3)
+    );
+    let glued = whole.replace(&format!("{WARNING}{POTENTIAL}"), &format!("{}{POTENTIAL}", WARNING.trim_end()));
+    for width in [72, 80, 100] {
+        let broken: String = whole
+            .lines()
+            .flat_map(|line| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n"))
+            .collect();
+        for log in [&whole, &broken, &glued] {
+            let report = triage(log);
+            assert_eq!(report.verdict.primary, "leak-confirmed", "{width}: {}\n{log}", report.verdict.headline);
+            let leak = &report.sessions[0].leaks["Flux"];
+            assert_eq!((leak.potential, leak.warning, leak.held_last), (6, 6, Some(1)), "{width}\n{log}");
+        }
+    }
 }

@@ -142,6 +142,13 @@ fn hostile_packs_do_no_harm() {
     let deep = format!("[[message]]\nid = {}\"x\"{}\n", "[".repeat(5000), "]".repeat(5000));
     let many: String =
         (0..25_000).map(|number| format!("[[class]]\nname = \"C{number}\"\nkind = \"diffusion\"\n")).collect();
+    let as_many: String = (0..18_000)
+        .map(|n| {
+            format!(
+                "[[message]]\nid = \"m{n}\"\narea = \"load\"\nevent = \"notice\"\ntext = \"Room {n} of the attic\"\n"
+            )
+        })
+        .collect();
     let large = format!("# {}\n", "x".repeat(3 * 1024 * 1024));
     let hostile = [
         ("a regex that backtracks elsewhere", bomb("^(a+)+$", "aaaa")),
@@ -150,6 +157,8 @@ fn hostile_packs_do_no_harm() {
         ("brackets without an end", deep),
         ("items without an end", many),
         ("a large file", large),
+        ("as many rules as a file may hold", as_many),
+        ("faults without an end", "[[bug]]\nid = 3\n".repeat(130_000)),
         ("letters that steer a terminal", ATTIC.replace("Made up.", "Made \\u001b[2J up.")),
         ("no text at all", "\u{0}\u{1}\u{2}".to_owned()),
     ];
@@ -162,6 +171,26 @@ fn hostile_packs_do_no_harm() {
         assert!(!told.contains('\u{1b}'), "{name}");
         assert_eq!(report.pointer("/reports/0/sessions/0/prompts/got").and_then(Value::as_u64), Some(1), "{name}");
     }
+}
+
+#[test]
+fn a_pack_of_more_rules_than_there_is_room_for_is_left_out() {
+    let packs: Vec<(String, String)> = (0..4)
+        .flat_map(|pack| {
+            let rule = |n: usize| {
+                format!("[[message]]\nid = \"m{pack}-{n}\"\narea = \"load\"\nevent = \"notice\"\ntext = \"Room {n} of the attic {pack}\"\n")
+            };
+            let rules: String = (0..17_000).map(rule).collect();
+            [(format!("p{pack}/pack.toml"), HEAD.replace("mine", &format!("p{pack}"))), (format!("p{pack}/a.toml"), rules)]
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = packs.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let scene = Scene::new(&files);
+    let (report, told) = scene.report(&["--rules", "p0", "--rules", "p1", "--rules", "p2", "--rules", "p3"]);
+    assert!(told.contains("p3") && told.contains("more than 60000 rules"), "{told}");
+    let used = |pack: usize| report.pointer(&format!("/packs/{pack}/id")).is_some();
+    assert!(used(3) && !used(4));
+    assert_eq!(report.pointer("/reports/0/sessions/0/prompts/got").and_then(Value::as_u64), Some(1));
 }
 
 #[cfg(unix)]

@@ -51,6 +51,15 @@ fn saved(folder: &Path, name: &str, text: &str) -> String {
 }
 
 #[test]
+fn of_a_log_that_was_not_read_nothing_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    for words in [&["redact", "LOG"][..], &["LOG", "--redact"]] {
+        let (_, told) = call(words, &saved(folder.path(), "empty.log", ""));
+        assert!(told.contains("is empty") && !told.contains("private"), "{told}");
+    }
+}
+
+#[test]
 fn every_secret_is_planted() {
     assert_eq!(
         survivors(PLANTED).len(),

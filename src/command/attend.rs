@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGINT;
 
 use super::inputs::Input;
+use super::piped::Piped;
 use crate::input::{InputError, Source};
 
 /// What is read within this time needs no bar.
@@ -54,7 +55,11 @@ impl Attendant {
     /// When it cannot be read.
     pub(super) fn open(&self, input: &Input) -> Result<Source<'static>, InputError> {
         match input {
-            Input::Stdin => Source::from_reader("standard input", self.attended(io::stdin(), None)),
+            Input::Stdin => {
+                let piped = Piped::new()
+                    .map_err(|source| InputError::CannotRead { name: "standard input".to_owned(), source })?;
+                Source::from_reader("standard input", self.attended(piped.until(&self.stopped), None))
+            }
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
                 self.attended::<File>(file, bytes)

@@ -16,9 +16,15 @@ pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>)
                 .then_some((if contained { 0 } else { steps }, name))
         })
         .collect();
-    near.sort();
-    near.dedup();
-    near.into_iter().map(|(_, name)| name).take(SHOWN).collect()
+    // What begins like it comes first; of equals what was named first, which are the verdicts.
+    near.sort_by_key(|(steps, name)| (*steps, !name.starts_with(&given)));
+    let mut names: Vec<&str> = Vec::new();
+    for (_, name) in near {
+        if names.len() < SHOWN && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// `did you mean …?`, or where the names are listed.
@@ -47,5 +53,7 @@ mod tests {
     #[test]
     fn part_of_an_id_finds_it() {
         assert_eq!(nearest("confirmed", ["leak-confirmed", "gpu-oom"]), ["leak-confirmed"]);
+        let known = ["no-leak", "leak-suspected", "leak-confirmed", "leak-suspected"];
+        assert_eq!(nearest("leak", known), ["leak-suspected", "leak-confirmed", "no-leak"]);
     }
 }

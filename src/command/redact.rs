@@ -29,6 +29,9 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         }
     }
     console.out.flush()?;
-    tell(&redactor, &Labels::new(&packs, super::chinese(&args.language, console)), console)?;
+    // Of a log that was not read nothing can be told.
+    if !logs.is_empty() {
+        tell(&redactor, &Labels::new(&packs, super::chinese(&args.language, console)), console)?;
+    }
     Ok(Ok(exit))
 }

@@ -85,7 +85,10 @@ fn redacted(
         }
     }
     let exit = telling.end(console)?;
-    tell(&redactor, &Labels::new(packs, question.zh), console)?;
+    // Of a log that was not read nothing can be told.
+    if !logs.is_empty() {
+        tell(&redactor, &Labels::new(packs, question.zh), console)?;
+    }
     Ok(Ok(exit))
 }
 

@@ -138,14 +138,34 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
         .because(lines)
 }
 
+/// What failed before the server was ready did not stop it.
+fn started_all_the_same(exception: &Exception, view: &View<'_>) -> bool {
+    let session = view.session;
+    exception.place != ExceptionPlace::Prompt
+        && [&session.server_ready, &session.last_executed]
+            .into_iter()
+            .flatten()
+            .any(|later| later.place > exception.at.place)
+}
+
 fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Finding {
-    let what = crate::text::cut_chars(&what_failed(exception), 160);
+    let mut what = crate::text::cut_chars(&what_failed(exception), 160);
+    let unnamed = what.is_empty();
+    if unnamed {
+        what = words.say("error-unnamed", &[]);
+    }
     let kind = short_type(exception);
     let import = exception.place != ExceptionPlace::Prompt && IMPORT_TYPES.contains(&kind.as_str());
-    let (id, key) = match (import, exception.place) {
-        (true, _) => ("import-failure", "import-program"),
-        (false, ExceptionPlace::Prompt) => ("other-error", "error-prompt"),
-        (false, _) => ("other-error", "error-start"),
+    let id = if import { "import-failure" } else { "other-error" };
+    let key = match exception.place {
+        ExceptionPlace::Prompt => "error-prompt",
+        _ if started_all_the_same(exception, view) => "error-while-starting",
+        _ if import => "import-program",
+        _ => "error-start",
+    };
+    let (status, grade, reason) = match unnamed {
+        true => (Status::Likely, Grade::Moderate, "grade-error-unnamed"),
+        false => (Status::Confirmed, Grade::Strong, "grade-error-text"),
     };
     let mut lines = vec![evidence(
         exception.last_line_at.as_ref().filter(|_| !exception.in_execution).unwrap_or(&exception.at),
@@ -157,9 +177,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         }
     }
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
-    Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("what", &what)]))
+    Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
         .about(if kind.is_empty() { "error" } else { &kind })
-        .grade(Grade::Strong, words.say("grade-error-text", &[]))
+        .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
         .in_prompt(exception.prompt)

@@ -92,6 +92,9 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         chosen.figures.splice(0..0, notes);
         chosen.figures.extend(starved::note(view, words));
     }
+    if let Some(figure) = earlier_session(&chosen, &views, words) {
+        chosen.figures.insert(0, figure);
+    }
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
         None => (Vec::new(), Vec::new()),
@@ -104,6 +107,29 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     );
     findings.insert(0, chosen);
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
+}
+
+/// Where a fault stands that the last start of ComfyUI has not shown: it may have been repaired in between.
+fn earlier_session(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> Option<Figure> {
+    let (at, last) = (views.iter().find(|view| view.number == chosen.session)?, views.last()?);
+    if at.number == last.number || chosen.status < Status::Likely || verdict::is_meant(&chosen.id) {
+        return None;
+    }
+    let executed = last.session.prompts.executed.saturating_sub(last.session.prompts.failed);
+    let (first_line, last_line) = (at.session.first_line, at.session.last_line);
+    let values = [
+        ("number", at.number.to_string()),
+        ("last", last.number.to_string()),
+        ("from", first_line.to_string()),
+        ("to", last_line.to_string()),
+        ("line", last.session.first_line.to_string()),
+    ];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let text = match executed {
+        0 => words.say("figure-session", &values),
+        _ => words.count("figure-session-since-one", "figure-session-since-many", executed, &values),
+    };
+    Some(draft::told("session", text, Basis::Measured, vec![first_line, last_line]))
 }
 
 fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {

@@ -102,7 +102,14 @@ impl Parts {
         } else if !text.is_empty() {
             let several = end == End::Cr || self.part > 0;
             let place = Place { segment: if several { self.part + 1 } else { 0 }, ..line };
-            if odd || self.part > 0 || self.buffered {
+            if text.starts_with(b"{\"")
+                && let Some(record) = record::text_of(text)
+            {
+                // Bars and colours may stand inside; what a record holds is read as a line of its own.
+                for line in record.split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty()) {
+                    self.odd_text(line, place, end == End::Input, sink);
+                }
+            } else if odd || self.part > 0 || self.buffered {
                 self.odd_text(text, place, end == End::Input, sink);
             } else {
                 self.plain_text(text, place, end == End::Input, sink);
@@ -179,15 +186,6 @@ impl Parts {
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
-        if text.starts_with(b"{\"")
-            && let Some(record) = record::text_of(text)
-        {
-            // Bars and colours may stand inside; what a record holds is read as a line of its own.
-            for line in record.split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty()) {
-                self.odd_text(line, place, cut, sink);
-            }
-            return;
-        }
         if text.last() == Some(&b'-') || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
             self.odd_text(text, place, cut, sink);
         } else if text.last() == Some(&b']') && bar::endless(text) {

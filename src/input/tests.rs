@@ -70,6 +70,10 @@ fn whole_inputs() {
         ("got prompt\r\n\r\n  File \"x\"\r\n", &["1 got prompt", "3 File \"x\""]),
         ("a\r\r\nb", &["1.1 a", "2 c: b"]),
         (
+            "{\"log\":\"got prompt\\n\",\"stream\":\"stderr\"}\n{\"log\":\"\\r100%|██| 2/2 [00:02<00:00,  1.00s/it]\\n\",\"stream\":\"stderr\"}\n{\"log\":\"    ^^^^ 模型 5%\\n\",\"stream\":\"stderr\"}\n",
+            &["1 got prompt", "2.1 2/2", "3 ^^^^ 模型 5%"],
+        ),
+        (
             "  0%|  | 0/2 [00:00<?, ?it/s]\r 50%|# | 1/2 [00:01<00:01,  1.00s/it]\r100%|##| 2/2 [00:02<00:00,  1.00s/it]\nPrompt executed in 2.50 seconds\n",
             &["1.3 2/2", "2 Prompt executed in 2.50 seconds"],
         ),

@@ -166,7 +166,7 @@ mod tests {
 
     fn pack_faults() -> Vec<PackError> {
         let path = || text("my {pack}/a.toml");
-        let named = || miette::NamedSource::new("a.toml", String::new());
+        let named = || miette::NamedSource::new("a.toml", std::sync::Arc::new(String::new()));
         vec![
             PackError::Unreadable { path: path(), reason: text("disk") },
             PackError::TooLarge { path: path(), limit: 9 },

@@ -2,6 +2,8 @@
 //!
 //! A fault leaves out one item, one file or one pack; everything else still works.
 
+use std::sync::Arc;
+
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use super::pack::FORMAT;
@@ -27,7 +29,7 @@ pub enum PackError {
         path: String,
         message: String,
         #[source_code]
-        text: NamedSource<String>,
+        text: NamedSource<Arc<String>>,
         #[label("here")]
         at: Option<SourceSpan>,
     },
@@ -38,13 +40,16 @@ pub enum PackError {
         id: String,
         reason: String,
         #[source_code]
-        text: NamedSource<String>,
+        text: NamedSource<Arc<String>>,
         #[label("this rule")]
         at: Option<SourceSpan>,
     },
     #[error("{path} holds more than {limit} items")]
     #[diagnostic(code(rules::too_many_items), help("split the pack in two"))]
     TooManyItems { path: String, limit: usize },
+    #[error("with the pack in {path} there are more than {limit} rules")]
+    #[diagnostic(code(rules::too_many_rules), help("the pack is not used; give fewer packs, or smaller ones"))]
+    TooManyRules { path: String, limit: usize },
     #[error("the pack in {path} is written in format {format}; this program reads up to format {FORMAT}")]
     #[diagnostic(code(rules::newer_format), help("update comfy-triage, or use an older version of the pack"))]
     NewerFormat { path: String, format: i64 },

@@ -1,5 +1,7 @@
 //! Everything that may stand in one pack file, and how one layer of packs goes over another.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
@@ -109,14 +111,24 @@ fn push<T: DeserializeOwned>(items: &mut Vec<T>, item: Spanned<DeValue<'_>>) -> 
 
 /// Replaces the items of `below` that have the same key, appends the others.
 fn lay<T>(below: &mut Vec<T>, above: Vec<T>, key: impl Fn(&T) -> String, replaced: &mut Vec<String>) {
+    if above.is_empty() {
+        return;
+    }
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for (place, item) in below.iter().enumerate() {
+        places.entry(key(item)).or_insert(place);
+    }
     for item in above {
         let id = key(&item);
-        match below.iter_mut().find(|other| key(other) == id) {
+        match places.get(&id).and_then(|place| below.get_mut(*place)) {
             Some(slot) => {
                 *slot = item;
                 replaced.push(id);
             }
-            None => below.push(item),
+            None => {
+                places.insert(id, below.len());
+                below.push(item);
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use miette::{NamedSource, SourceSpan};
 use serde::Deserialize;
@@ -31,7 +32,7 @@ const DEPTH_LIMIT: usize = 8;
 /// Items of one pack.
 const ITEMS_LIMIT: usize = 20_000;
 /// Faults that are told of one pack.
-const PROBLEMS_LIMIT: usize = 50;
+pub(super) const PROBLEMS_LIMIT: usize = 50;
 
 /// A pack as it stands in its folder.
 #[derive(Debug)]
@@ -45,12 +46,12 @@ pub struct PackSource {
     pub problems: Vec<PackError>,
 }
 
-/// Text of a file, for the places in it.
+/// Text of a file, for the places in it. Shared: every rule and every fault keeps it.
 #[derive(Debug, Clone, Default)]
 pub struct SourceText {
     /// As the user knows it.
     pub path: String,
-    pub text: String,
+    pub text: Arc<String>,
 }
 
 /// A file of a pack.
@@ -207,7 +208,7 @@ fn syntax(source: &SourceText, message: &str, span: Option<Range<usize>>) -> Pac
     PackError::Syntax {
         path: source.path.clone(),
         message: message.to_owned(),
-        text: NamedSource::new(&source.path, source.text.clone()),
+        text: NamedSource::new(&source.path, Arc::clone(&source.text)),
         at: span.map(SourceSpan::from),
     }
 }
@@ -221,7 +222,7 @@ fn read_text(path: &Path) -> Result<SourceText, Box<PackError>> {
         return Err(Box::new(PackError::TooLarge { path: shown, limit: FILE_LIMIT }));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    Ok(SourceText { path: shown, text })
+    Ok(SourceText { path: shown, text: Arc::new(text) })
 }
 
 struct Walk<'a> {

@@ -328,7 +328,8 @@ impl Matcher {
             let tail = rest.trim_ascii_start();
             if tail.iter().all(|byte| matches!(byte, b'\'' | b'"' | b'`' | b'.')) {
                 best = Some(Found { rule, text, tail: &[] });
-            } else if rule.open || rest.len() - tail.len() >= WANDERED {
+            } else if (rule.open && glued.is_none()) || rest.len() - tail.len() >= WANDERED {
+                // An open rule takes any tail; a more specific one before it knew where the next text begins.
                 best = Some(Found { rule, text, tail });
             } else if glued.is_none() && self.begins_known(tail) {
                 glued = Some((Found { rule, text, tail }, *spans));

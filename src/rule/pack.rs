@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use miette::{NamedSource, SourceSpan};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::error::PackError;
 use super::file::PackFile;
-use super::folder::{PackSource, SourceText, read_folder};
+use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef,
@@ -23,6 +23,8 @@ use super::template::Template;
 
 /// Newest format of pack files that this program reads.
 pub const FORMAT: u32 = 1;
+/// Rules of all packs together; the matcher numbers them with 16 bits.
+const RULES_LIMIT: usize = 60_000;
 const HEAD: &str = include_str!(concat!(env!("OUT_DIR"), "/head.json"));
 const CORE: &str = include_str!(concat!(env!("OUT_DIR"), "/core.json"));
 /// Tables with their built-in prose.
@@ -136,7 +138,12 @@ impl Packs {
             match read_folder(folder) {
                 Ok(mut pack) => {
                     problems.append(&mut pack.problems);
-                    layers.add(&pack);
+                    if layers.have_room_for(&pack) {
+                        layers.add(&pack);
+                    } else {
+                        let path = pack.folder.display().to_string();
+                        problems.push(PackError::TooManyRules { path, limit: RULES_LIMIT });
+                    }
                 }
                 Err(error) => problems.push(*error),
             }
@@ -271,6 +278,12 @@ impl Layers {
         Self { file, infos: vec![info(&head, "built-in")], ..Self::default() }
     }
 
+    /// Left out rules would be the least specific ones, which are those that every log needs: so the whole pack is.
+    fn have_room_for(&self, pack: &PackSource) -> bool {
+        let more: usize = pack.files.iter().map(|source| source.file.message.len()).sum();
+        self.file.message.len() + more <= RULES_LIMIT
+    }
+
     fn add(&mut self, pack: &PackSource) {
         let over_built_in = !self.infos.is_empty();
         let mut info = info(&pack.head, &pack.folder.display().to_string());
@@ -294,24 +307,24 @@ impl Layers {
     }
 
     fn compile(self, problems: &mut Vec<PackError>) -> Packs {
+        let mut faults = Vec::new();
         let mut rules = Vec::with_capacity(self.file.message.len());
         for def in &self.file.message {
             match Rule::compile(def) {
                 Ok(rule) => rules.push(rule),
-                Err(error) => problems.push(self.rule_error(&def.id, &error)),
+                Err(error) => faults.push((def.id.clone(), error)),
             }
         }
         let (matcher, refused) = Matcher::new(rules);
-        for (id, error) in &refused {
-            problems.push(self.rule_error(id, error));
-        }
+        faults.extend(refused);
         let mut oom_phrases = Vec::new();
         for def in &self.file.oom_phrase {
             match Template::parse(&def.text) {
                 Ok(template) => oom_phrases.push(OomPhrase { template, sum: def.sum }),
-                Err(error) => problems.push(self.rule_error(&def.id, &RuleError::Template(error))),
+                Err(error) => faults.push((def.id.clone(), RuleError::Template(error))),
             }
         }
+        problems.extend(faults.iter().take(PROBLEMS_LIMIT).map(|(id, error)| self.rule_error(id, error)));
         let mut precedence = self.file.precedence;
         precedence.sort_by_key(|row| row.rank);
         Packs {
@@ -341,7 +354,7 @@ impl Layers {
     }
 
     fn rule_error(&self, id: &str, error: &RuleError) -> PackError {
-        let built_in = || SourceText { path: "built-in".to_owned(), text: String::new() };
+        let built_in = || SourceText { path: "built-in".to_owned(), text: Arc::default() };
         let SourceText { path, text } = self.origins.get(id).cloned().unwrap_or_else(built_in);
         let at = text.find(&format!("\"{id}\"")).map(|at| SourceSpan::from(at..at + id.len() + 2));
         PackError::Rule { text: NamedSource::new(&path, text), path, id: id.to_owned(), reason: error.to_string(), at }

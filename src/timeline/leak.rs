@@ -33,7 +33,7 @@ pub struct Leak {
     pub held_first: Option<u64>,
     pub held_last: Option<u64>,
     pub held_max: Option<u64>,
-    /// Where a clean pass showed that the models had been released.
+    /// The clean pass, or the prompt without any, that showed that the models had been released.
     pub released_at: Option<Evidence>,
     /// Held models per prompt.
     pub curve: Vec<CurvePoint>,
@@ -45,8 +45,9 @@ pub struct Leak {
     pub first_prompt: u64,
     /// Prompts with at least one pass that held models.
     pub prompts_held: u64,
-    /// Times the number held grew from one prompt to the next.
+    /// Times more were held than in any prompt before. A model that is let go and held again is no growth.
     pub grew: u64,
+    curve_peak: u64,
     curve_step: u64,
     prompt_counted: u64,
 }
@@ -67,21 +68,22 @@ impl Leak {
             first_prompt: prompt,
             prompts_held: 0,
             grew: 0,
+            curve_peak: 0,
             curve_step: 1,
             prompt_counted: 0,
         }
     }
 
     fn note(&mut self, point: CurvePoint) {
+        let peak = self.curve_peak;
+        self.curve_peak = peak.max(point.held);
         if let Some(last) = self.curve.last_mut()
             && last.prompt == point.prompt
         {
             *last = point;
             return;
         }
-        if let Some(last) = self.curve.last()
-            && last.held < point.held
-        {
+        if !self.curve.is_empty() && point.held > peak {
             self.grew += 1;
         }
         if self.curve.len() == CURVE_LIMIT {
@@ -129,6 +131,8 @@ pub(crate) struct LeakTracker {
     /// A pass is still being written.
     open: bool,
     held: Vec<Held>,
+    /// Where it began.
+    begin: Note,
     /// Notes to use again.
     spare: Vec<Note>,
     /// Classes held after the last pass.
@@ -149,6 +153,7 @@ impl LeakTracker {
         let leak = &mut self.classes.entry(class, || LeakDraft::new(prompt)).leak;
         leak.potential += 1;
         leak.first_potential.get_or_insert_with(|| Evidence::of(at));
+        self.begin.set(at);
         self.open = true;
     }
 
@@ -180,17 +185,49 @@ impl LeakTracker {
         }
     }
 
-    /// The pass that is open ends here: what it held is entered.
+    /// The pass that is open ends here: what it held is entered, and what it did not warn of any more was released.
     pub(crate) fn close(&mut self, prompt: u64) {
         if !std::mem::take(&mut self.open) {
             return;
         }
         let total: u64 = self.held.iter().map(|held| held.count).sum();
+        self.enter_total(total, total);
+        let mut held_before = std::mem::take(&mut self.held_now);
+        self.enter_held(prompt);
+        for class in held_before.drain(..) {
+            if !self.held_now.contains(&class)
+                && let Some(LeakDraft { leak, .. }) = self.classes.get_mut(class)
+            {
+                leak.held_last = Some(0);
+                leak.released_at = Some(self.begin.clone().into_evidence());
+                leak.note(CurvePoint { prompt, held: 0, line: self.begin.place.line });
+            }
+        }
+    }
+
+    /// The session ended within the pass that is open, so its WARNINGs may be missing: it can only tell of more.
+    fn cut(&mut self, prompt: u64) {
+        if !std::mem::take(&mut self.open) {
+            return;
+        }
+        let classes = &self.classes;
+        let known = |class| classes.get(class).and_then(|draft| draft.leak.held_last).unwrap_or(0);
+        self.held.retain(|held| held.count >= known(held.class));
+        let total: u64 = self.held.iter().map(|held| held.count).sum();
+        let before = self.held_total.map_or(0, |(_, last, _)| last);
+        self.enter_total(total, total.max(before));
+        self.enter_held(prompt);
+    }
+
+    /// Models held over all classes, `last` of them now; nothing is entered before any was held.
+    fn enter_total(&mut self, total: u64, last: u64) {
         if total > 0 || self.held_total.is_some() {
             let (first, _, worst) = self.held_total.unwrap_or((total, total, total));
-            self.held_total = Some((first, total, worst.max(total)));
+            self.held_total = Some((first, last, worst.max(total)));
         }
-        let mut held_before = std::mem::take(&mut self.held_now);
+    }
+
+    fn enter_held(&mut self, prompt: u64) {
         for Held { class, count, lines } in self.held.drain(..) {
             let Some(LeakDraft { leak, last_pass }) = self.classes.get_mut(class) else { continue };
             leak.held_first.get_or_insert(count);
@@ -205,13 +242,6 @@ impl LeakTracker {
                 leak.prompts_held += 1;
             }
             self.held_now.push(class);
-        }
-        for class in held_before.drain(..) {
-            if !self.held_now.contains(&class)
-                && let Some(draft) = self.classes.get_mut(class)
-            {
-                draft.leak.held_last = Some(0);
-            }
         }
     }
 
@@ -233,7 +263,7 @@ impl LeakTracker {
 
     /// The session ended: figures that cannot be told are taken back.
     pub(crate) fn finish(&mut self, prompt: u64) {
-        self.close(prompt);
+        self.cut(prompt);
         // A log that begins in the middle of a pass has a few strays; one whose INFO lines are hidden has little else.
         let warnings: u64 = self.classes.values().map(|draft| draft.leak.warning).sum();
         let unreadable = self.stray_warnings > 0 && (self.passes == 0 || self.stray_warnings * 2 > warnings);

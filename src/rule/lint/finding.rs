@@ -1,6 +1,7 @@
 //! A finding: what is wrong, where, and what to do. It can be shown with its place, or written as JSON.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use schemars::JsonSchema;
@@ -54,7 +55,7 @@ pub struct Finding {
     pub message: String,
     pub help: String,
     #[serde(skip)]
-    text: String,
+    text: Arc<String>,
     #[serde(skip)]
     at: Option<Range<usize>>,
 }
@@ -93,7 +94,7 @@ impl Finding {
             field: String::new(),
             message: message.into(),
             help: String::new(),
-            text: source.text.clone(),
+            text: Arc::clone(&source.text),
             at,
         }
     }
@@ -114,7 +115,7 @@ impl Finding {
 
     /// The finding with the piece of its file, ready to be shown.
     pub fn diagnostic(&self) -> impl Diagnostic + use<> {
-        Shown { source_code: NamedSource::new(&self.path, self.text.clone()), finding: self.clone() }
+        Shown { source_code: NamedSource::new(&self.path, Arc::clone(&self.text)), finding: self.clone() }
     }
 }
 
@@ -122,7 +123,7 @@ impl Finding {
 #[error("{finding}")]
 struct Shown {
     finding: Finding,
-    source_code: NamedSource<String>,
+    source_code: NamedSource<Arc<String>>,
 }
 
 impl Diagnostic for Shown {
@@ -159,9 +160,10 @@ pub(super) fn of_error(error: &PackError) -> Finding {
         | PackError::TooLarge { path, .. }
         | PackError::TooManyFiles { path, .. }
         | PackError::TooManyItems { path, .. }
+        | PackError::TooManyRules { path, .. }
         | PackError::NewerFormat { path, .. }
         | PackError::NoHead { path } => {
-            (SourceText { path: path.clone(), text: String::new() }, None, error.to_string())
+            (SourceText { path: path.clone(), text: Arc::default() }, None, error.to_string())
         }
     };
     let help = error.help().map(|help| help.to_string()).unwrap_or_default();

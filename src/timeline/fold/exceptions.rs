@@ -40,7 +40,8 @@ impl Open {
                     Some(exception) => exception,
                     None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
                 };
-                exception.in_execution |= file.ends_with("execution.py");
+                // Importing the executor's file is no execution.
+                exception.in_execution |= file.ends_with("execution.py") && function != "<module>";
                 if exception.frames.len() == FRAMES_KEPT {
                     exception.frames.remove(0);
                 }
@@ -169,9 +170,13 @@ impl Open {
         Some(self.session.exceptions.len() - 1)
     }
 
-    pub(super) fn keep_exception(&mut self, exception: Exception) {
+    pub(super) fn keep_exception(&mut self, mut exception: Exception) {
         if exception.kind.is_none() && exception.frames.is_empty() {
             return;
+        }
+        // The log begins within a traceback: what ran in the executor was a prompt, seen or not.
+        if exception.in_execution && matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start) {
+            exception.place = ExceptionPlace::Prompt;
         }
         let in_prompt = exception.place == ExceptionPlace::Prompt;
         let index = self.enter_exception(exception);
