@@ -16,8 +16,11 @@ tool=${BENCH_TOOL:-$target/release/comfy-triage}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
+# One core, one thread: how two threads share the work is different in each run.
+core=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+
 count() { # LOG
-    valgrind --tool=callgrind --callgrind-out-file="$dir/callgrind" "$tool" --format json "$1" 2> "$dir/said" > "$dir/out" || true
+    taskset -c "$core" valgrind --tool=callgrind --callgrind-out-file="$dir/callgrind" "$tool" --format json "$1" 2> "$dir/said" > "$dir/out" || true
     awk '/Collected/ { print $NF }' "$dir/said"
 }
 
