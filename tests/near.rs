@@ -389,6 +389,8 @@ fn a_fault_that_the_last_start_does_not_show_is_told_as_one_of_an_earlier_start(
         let figures = triage(log).findings.remove(0).figures;
         figures.into_iter().find(|figure| figure.name == "session").map(|figure| figure.text)
     };
+    let cured = triage(&format!("{leaking}{START}{}", prompts(4, "")));
+    assert!(cured.verdict.headline.starts_with("Before the last start (line 25): "), "{}", cured.verdict.headline);
     let told = session(&format!("{leaking}{START}{}", prompts(4, ""))).expect("told");
     assert_eq!(told, "seen in session 1 of 2; after the last start (line 25) 4 prompts ran to the end without it");
     assert!(session(&format!("{leaking}{START}")).is_some_and(|told| told.contains("ran no prompt to the end")));

@@ -94,6 +94,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     }
     if let Some(figure) = earlier_session(&chosen, &views, words) {
         chosen.figures.insert(0, figure);
+        chosen.summary = in_its_time(chosen.summary, &views, words);
     }
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
@@ -130,6 +131,16 @@ fn earlier_session(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> O
         _ => words.count("figure-session-since-one", "figure-session-since-many", executed, &values),
     };
     Some(draft::told("session", text, Basis::Measured, vec![first_line, last_line]))
+}
+
+/// What is said of an earlier start, when the last one has run prompts since: "still" would be wrong without it.
+fn in_its_time(summary: String, views: &[View<'_>], words: &Words<'_>) -> String {
+    match views.last().map(|last| last.session) {
+        Some(last) if last.prompts.executed > last.prompts.failed => {
+            words.say("summary-earlier", &[("line", &last.first_line.to_string()), ("summary", &summary)])
+        }
+        _ => summary,
+    }
 }
 
 fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {
