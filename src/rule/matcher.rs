@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
+use super::capture::CaptureType;
 use super::index::Index;
 use super::kind::EventKind;
 use super::schema::{Constant, Mark, MessageDef};
-use super::template::{CaptureType, Captures, Lent, Part, Slot, Spans, Template, TemplateError, begins_with_number};
+use super::template::{Captures, Lent, Part, Slot, Spans, Template, TemplateError, begins_with_number};
 use super::version::{Since, Version};
 
 /// Largest compiled size of a pack's regex, in bytes.

@@ -1,5 +1,6 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
+mod capture;
 mod colon;
 mod error;
 mod file;
@@ -16,6 +17,7 @@ mod sign;
 mod template;
 mod version;
 
+pub use capture::CaptureType;
 pub use error::PackError;
 pub use file::PackFile;
 pub use folder::{PackSource, SourceFile, SourceItem, SourceText, read_file, read_folder};
@@ -26,6 +28,6 @@ pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use role::FlagRole;
 pub use schema::*;
-pub use template::{Capture, CaptureType, Captures, Template, TemplateError};
+pub use template::{Capture, Captures, Template, TemplateError};
 pub(crate) use template::{Lent, Spans};
 pub use version::{Since, Version, VersionSpan};
