@@ -418,3 +418,29 @@ fn leak_texts_that_a_narrow_window_broke_count_as_the_whole_ones() {
         }
     }
 }
+
+/// The end is told where it is known, and not as something that is missing.
+#[test]
+fn an_exit_in_the_middle_of_a_prompt_is_told_with_its_code() {
+    let log = format!("{START}got prompt\nRequested to load Flux\n");
+    assert!(triage(&log).verdict.headline.contains("what happened next is not in it"));
+    let ended = triage(&format!("{log}comfy-triage run: ended with exit code 3\n"));
+    assert_eq!(ended.verdict.primary, "insufficient-evidence");
+    assert_eq!(
+        ended.verdict.headline,
+        "ComfyUI ended with exit code 3 in the middle of a prompt; nothing in this log says why."
+    );
+}
+
+/// Error 1455 is Windows's own, so that its page file is the first thing to look at even without a path in the log.
+#[test]
+fn a_page_file_that_is_too_small_is_made_larger() {
+    for text in [
+        "The paging file is too small for this operation to complete. (os error 1455)",
+        "页面文件太小，无法完成操作。 (os error 1455)",
+    ] {
+        let report = triage(&format!("got prompt\nRequested to load Flux\n{text}\n"));
+        assert_eq!(report.verdict.primary, "host-oom", "{text}");
+        assert!(report.next_steps.iter().any(|step| step.text.contains("page file larger")), "{:?}", report.next_steps);
+    }
+}

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use comfy_triage::probe::Probe;
 use comfy_triage::samples::read_samples;
@@ -46,6 +46,17 @@ impl Run {
             .args(options)
             .arg("--");
         command
+    }
+
+    /// The script with these words behind it, when it has written its first line; the line, and what may follow.
+    fn begun(&self, script: &str, words: &[&str], stdin: Stdio) -> (Child, String, BufReader<ChildStdout>) {
+        let mut command = self.program(&[]);
+        command.args(["sh", "-c", script]).args(words).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        (child, line, out)
     }
 
     fn shell(&self, script: &str) -> Output {
@@ -177,17 +188,7 @@ fn streams_that_end_early_end_nothing_else() {
     assert_eq!((done.status.code(), done.stdout.as_slice()), (Some(4), b"last words\n".as_slice()));
     assert_eq!(run.log(), "last words\ncomfy-triage run: ended with exit code 4\n");
     let script = "trap '' PIPE; echo first; read go; echo second || exit 6";
-    let mut child = run
-        .program(&[])
-        .args(["sh", "-c", script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
+    let (mut child, _, out) = run.begun(script, &[], Stdio::piped());
     drop(out);
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
     let code = child.wait().unwrap().code();
@@ -287,17 +288,7 @@ fn memory_that_cannot_be_had_is_told() {
 fn a_signal_reaches_the_program() {
     let run = Run::new();
     let script = "trap 'echo asked; exit 3' TERM; echo ready; while :; do sleep 0.05; done";
-    let mut child = run
-        .program(&[])
-        .args(["sh", "-c", script])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
+    let (mut child, line, mut out) = run.begun(script, &[], Stdio::null());
     assert_eq!(line, "ready\n", "what is written comes at once");
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
     let mut rest = String::new();
@@ -312,16 +303,9 @@ fn each_signal_is_passed_on_once() {
         if case::ctrl_c_is_ignored() { &["USR1", "TERM", "USR2"] } else { &["INT", "USR1", "INT", "TERM"] };
     let run = Run::new();
     let script = "for name in INT USR1 USR2 TERM; do trap \"echo got $name\" $name; done; echo ready; while [ ! -e \"$0\" ]; do sleep 0.02; done; exit 3";
-    let mut child = run
-        .program(&[])
-        .args(["sh", "-c", script, &run.path("go")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert_eq!(out.next().unwrap().unwrap(), "ready");
+    let (mut child, line, out) = run.begun(script, &[&run.path("go")], Stdio::null());
+    let mut out = out.lines();
+    assert_eq!(line, "ready\n");
     for signal in signals {
         assert!(
             Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success()

@@ -59,8 +59,11 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
             .because(fact.into_iter().collect());
     }
+    let code = ending.and_then(|ending| ending.exit_code);
     let key = if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
+    } else if in_flight && code.is_some() {
+        "insufficient-in-flight-exit"
     } else if in_flight {
         "insufficient-in-flight"
     } else if code_only {
@@ -92,7 +95,8 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         };
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
-    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[]))
+    let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
+    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
         .about(key)
         .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
         .figures(figures)

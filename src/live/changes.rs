@@ -51,6 +51,13 @@ pub struct Change {
     pub text: String,
 }
 
+impl Change {
+    /// A change without grade and models.
+    fn new(kind: ChangeKind, line: u64, session: usize, id: &str, text: String) -> Self {
+        Self { kind, line, session, id: id.to_owned(), about: None, grade: None, held: None, text }
+    }
+}
+
 /// What was said already.
 #[derive(Debug, Default)]
 pub struct Changes {
@@ -156,16 +163,7 @@ impl Changes {
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
                 let text =
                     words.say(if id == "gpu-oom" { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
-                changes.push(Change {
-                    kind: ChangeKind::Oom,
-                    line,
-                    session: index + 1,
-                    id: id.to_owned(),
-                    about: None,
-                    grade: None,
-                    held: None,
-                    text,
-                });
+                changes.push(Change::new(ChangeKind::Oom, line, index + 1, id, text));
             }
         }
     }
@@ -185,30 +183,13 @@ impl Changes {
             };
             if self.endings.len() < REMEMBERED && self.endings.insert((index + 1, id)) {
                 let line = ending.at.as_ref().map_or(session.last_line, |at| at.place.line);
-                changes.push(Change {
-                    kind: ChangeKind::SessionEnded,
-                    line,
-                    session: index + 1,
-                    id: id.to_owned(),
-                    about: None,
-                    grade: None,
-                    held: None,
-                    text: words.say(sentence, &[]),
-                });
+                changes.push(Change::new(ChangeKind::SessionEnded, line, index + 1, id, words.say(sentence, &[])));
             }
         }
         if self.sessions > 0 && count > self.sessions {
             let line = timeline.sessions.last().map_or(0, |session| session.first_line);
-            changes.push(Change {
-                kind: ChangeKind::SessionEnded,
-                line,
-                session: count,
-                id: "started-anew".to_owned(),
-                about: None,
-                grade: None,
-                held: None,
-                text: words.say("live-started-anew", &[]),
-            });
+            let text = words.say("live-started-anew", &[]);
+            changes.push(Change::new(ChangeKind::SessionEnded, line, count, "started-anew", text));
         }
         self.sessions = self.sessions.max(count);
     }

@@ -23,7 +23,7 @@ use super::session::{Dynamic, Load, Session};
 use super::signal::{SignalTexts, SignalTracker};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
-use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
+use crate::rule::{Mark, Packs, Rule, SignDef, SignOf, Since, Version, VersionSpan};
 
 const SESSIONS_LIMIT: usize = 64;
 const NODES_LIMIT: usize = 1024;
@@ -129,6 +129,8 @@ impl LoadDraft {
 #[derive(Debug, Clone)]
 pub struct Fold {
     texts: SignalTexts,
+    /// By what a process of ComfyUI is known.
+    processes: Vec<SignDef>,
     done: Vec<Session>,
     /// Size of `done` as JSON, when each was added.
     done_bytes: usize,
@@ -183,6 +185,7 @@ impl Fold {
     pub fn new(packs: &Packs) -> Self {
         Self {
             texts: SignalTexts::of(packs),
+            processes: packs.signs_of(SignOf::Process).cloned().collect(),
             done: Vec::new(),
             done_bytes: 0,
             left_out: 0,
@@ -354,7 +357,7 @@ impl EventSink for Fold {
         if work && let Some(block) = self.tentative.take() {
             self.settle_tentative(*block);
         }
-        self.end.event(event);
+        self.end.event(event, &self.processes);
         match &mut self.tentative {
             Some(block) => block.event(event, &mut self.texts),
             None => self.open.event(event, &mut self.texts),

@@ -8,7 +8,6 @@ use crate::samples::SamplesError;
 
 /// A call of `bisect` that cannot be answered.
 #[derive(Debug, Error, Diagnostic)]
-#[cfg_attr(not(unix), allow(dead_code))] // rounds run by the program itself exist on Unix only
 pub(super) enum BisectError {
     #[error("there is no bisection at `{path}`")]
     #[diagnostic(code(comfy_triage::bisect::no_session), help("begin one: comfy-triage bisect start LOG"))]
@@ -116,15 +115,18 @@ pub(super) enum BisectError {
         help("it must have an import table, and only packs of the first log in it")
     )]
     AsIs,
+    #[cfg(unix)]
     #[error("it is not known how to start ComfyUI")]
     #[diagnostic(
         code(comfy_triage::bisect::run_start),
         help("say it with {{flags}} where the flags go: bisect run --start 'python main.py {{flags}}' -- CMD")
     )]
     RunStart,
+    #[cfg(unix)]
     #[error("this version of ComfyUI cannot be told which packs to load, and folders are never renamed here")]
     #[diagnostic(code(comfy_triage::bisect::run_rename), help("do the rounds by hand: comfy-triage bisect status"))]
     RunRename,
+    #[cfg(unix)]
     #[error("this symptom cannot be read from a log")]
     #[diagnostic(code(comfy_triage::bisect::run_manual), help("do the rounds by hand: bisect good, bisect bad"))]
     RunManual,
@@ -132,6 +134,7 @@ pub(super) enum BisectError {
     #[error("on this system ComfyUI cannot be ended cleanly from here")]
     #[diagnostic(code(comfy_triage::bisect::run_system), help("do the rounds by hand: comfy-triage bisect status"))]
     RunSystem,
+    #[cfg(unix)]
     #[error("`{command}` cannot be started")]
     #[diagnostic(code(comfy_triage::bisect::run_spawn))]
     RunSpawn {
@@ -139,18 +142,21 @@ pub(super) enum BisectError {
         #[source]
         source: std::io::Error,
     },
+    #[cfg(unix)]
     #[error("ComfyUI did not come up: {why}")]
     #[diagnostic(
         code(comfy_triage::bisect::run_ready),
         help("its output is in `{log}`; is another one running on the same port?")
     )]
     RunReady { why: String, log: String },
+    #[cfg(unix)]
     #[error("ComfyUI (process {pid}) did not end after the interrupt")]
     #[diagnostic(
         code(comfy_triage::bisect::run_end),
         help("end it yourself, then `bisect run` again; it was left alone. Its output is in `{log}`")
     )]
     RunEnd { pid: u32, log: String },
+    #[cfg(unix)]
     #[error("three rounds in a row did not count")]
     #[diagnostic(code(comfy_triage::bisect::run_void), help("`bisect log` tells why; the last output is in `{log}`"))]
     RunVoid { log: String },
@@ -189,12 +195,19 @@ mod tests {
             E::Finished,
             E::NothingToUndo,
             E::AsIs,
+            #[cfg(unix)]
             E::RunStart,
+            #[cfg(unix)]
             E::RunRename,
+            #[cfg(unix)]
             E::RunManual,
+            #[cfg(unix)]
             E::RunSpawn { command: path(), source: source() },
+            #[cfg(unix)]
             E::RunReady { why: "it ended".to_owned(), log: path() },
+            #[cfg(unix)]
             E::RunEnd { pid: 7, log: path() },
+            #[cfg(unix)]
             E::RunVoid { log: path() },
         ];
         for fault in &faults {

@@ -19,6 +19,8 @@ pub enum SignOf {
     OwnFolder,
     /// A command line that can be typed again.
     CommandLine,
+    /// The name of a process that may be ComfyUI's, as the kernel tells whom it killed.
+    Process,
 }
 
 /// Which texts of a log are looked at.

@@ -2,15 +2,16 @@
 
 use super::{End, NAME_KEPT, kept, push_capped};
 use crate::event::{Event, MIB, What};
+use crate::rule::SignDef;
 use crate::timeline::ending::{Ending, EndingKind, InFlight};
 use crate::timeline::evidence::Evidence;
 
 impl End {
-    pub(super) fn event(&mut self, event: &Event<'_>) {
+    pub(super) fn event(&mut self, event: &Event<'_>, processes: &[SignDef]) {
         let at = &event.at;
         match &event.what {
             What::Kill => push_capped(&mut self.kills, Evidence::of(at)),
-            What::KernelKill { anon_rss, name, cgroup, .. } if is_python(name) => {
+            What::KernelKill { anon_rss, name, cgroup, .. } if may_be_comfyui(name, processes) => {
                 push_capped(&mut self.kills, Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
                 if *cgroup && self.constraint.is_none() {
@@ -107,13 +108,10 @@ fn is_crash_code(code: i64) -> bool {
         || (code as u32 >= 0xC000_0000 && code != -1 && (code as u32) != 0xC000_013A && !(-64..=255).contains(&code))
 }
 
-fn is_python(name: &str) -> bool {
+/// The process may be ComfyUI's; a log that does not name it speaks of its own.
+fn may_be_comfyui(name: &str, processes: &[SignDef]) -> bool {
     let name = name.trim_matches(|letter| letter == '(' || letter == ')');
-    name.is_empty()
-        || name.starts_with("python")
-        || name.starts_with("pt_main")
-        || name.contains("omfy")
-        || name.starts_with("main")
+    name.is_empty() || processes.iter().any(|sign| sign.fits(name))
 }
 
 #[cfg(test)]
