@@ -7,6 +7,7 @@ pub mod command;
 pub mod coverage;
 pub mod diagnosis;
 pub mod document;
+mod eight;
 pub mod error;
 pub mod event;
 pub mod input;

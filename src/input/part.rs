@@ -55,6 +55,8 @@ pub(crate) struct Parts {
     /// The end of a frame that is held unread, written in place: moving it about cost a tenth of the time on bars.
     tail: [u8; TAIL],
     tail_length: usize,
+    /// See [`Parts::is_calm`].
+    calm: bool,
     /// The line held a bar.
     barred: bool,
     /// Invalid bytes were seen on this line.
@@ -81,6 +83,7 @@ impl Parts {
             held: None,
             tail: [0; TAIL],
             tail_length: 0,
+            calm: false,
             barred: false,
             invalid: false,
             buffered: false,
@@ -121,12 +124,49 @@ impl Parts {
             End::Cr => self.part = self.part.saturating_add(1),
             End::Line | End::Input => self.line_ends(sink),
         }
+        self.calm = self.is_calm();
+    }
+
+    /// Takes a whole line in which nothing is odd; false when it needs a closer look. Nearly all lines of a plain log
+    /// end here.
+    #[inline]
+    pub(crate) fn take_plain<S: Sink + ?Sized>(&mut self, raw: &[u8], line: Place, sink: &mut S) -> bool {
+        if !self.calm || !self.entry_stamp.is_empty() {
+            return false;
+        }
+        let text = trim_end(raw);
+        let indent = prefix::leading(text);
+        let text = text.get(indent..).unwrap_or_default();
+        // See `take` and `plain_text` for what these may mean.
+        let special = matches!(text, [b'{', b'"', ..] | [.., b'-' | b']']) || raw.get(10) == Some(&b'T');
+        if special || !prefix::is_bare(text) {
+            return false;
+        }
+        sink.segment(&Segment {
+            place: line,
+            text,
+            indent: u32::try_from(indent).unwrap_or(u32::MAX),
+            stamp: None,
+            level: None,
+            tagged: false,
+            prompted: false,
+            glued: false,
+            cut: false,
+        });
+        true
+    }
+
+    /// Nothing that was seen before has a say in what the next line is.
+    fn is_calm(&self) -> bool {
+        let fresh = self.part == 0 && !self.barred && !self.invalid && self.held.is_none();
+        fresh && !self.buffered && !self.continued && self.tag.is_none() && self.counts.sample.len() >= SAMPLE
     }
 
     /// Frames that others redraw: they take part in nothing but the numbers of parts.
     #[inline]
     pub(crate) fn skip_frames(&mut self, count: u32) {
         self.part = self.part.saturating_add(count);
+        self.calm = false;
     }
 
     #[inline]

@@ -275,7 +275,9 @@ impl Lines {
         sink: &mut S,
     ) -> Option<usize> {
         if block.get(at) == Some(&b'\n') {
-            self.hand_on(text, odd, End::Line, 1, false, sink);
+            if odd || !self.plain_line(text, sink) {
+                self.hand_on(text, odd, End::Line, 1, false, sink);
+            }
             return Some(at + 1);
         }
         match block.get(at + 1) {
@@ -347,7 +349,20 @@ impl Lines {
         self.carry.clear();
     }
 
+    /// Hands on a line of plain text; false when it needs a closer look.
     #[inline]
+    fn plain_line<S: Sink + ?Sized>(&mut self, text: &[u8], sink: &mut S) -> bool {
+        let usual = self.fixed.is_none() && text.len() <= LONGEST;
+        if !usual || !self.parts.take_plain(text, self.line, sink) {
+            return false;
+        }
+        // Plain text is ASCII, so that each byte is a unit.
+        self.position += (text.len() as u64 + 1) << u32::from(self.wide);
+        self.lf += 1;
+        self.next_line();
+        true
+    }
+
     fn hand_on<S: Sink + ?Sized>(
         &mut self,
         part: &[u8],

@@ -1,5 +1,7 @@
 //! What a capture of a template takes: its type, and how much of a text one that is not free takes.
 
+use crate::eight::{digits, name_bytes};
+
 /// What a capture takes, and in which unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CaptureType {
@@ -74,7 +76,7 @@ pub(super) fn token_len(kind: &CaptureType, text: &[u8]) -> Option<usize> {
         CaptureType::Class => class_len(text),
         CaptureType::Int | CaptureType::Bytes => {
             let sign = usize::from(text.first() == Some(&b'-'));
-            let digits = text.get(sign..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let digits = digits(text.get(sign..)?);
             if digits == 0 { 0 } else { sign + digits }
         }
         CaptureType::Float | CaptureType::Mib | CaptureType::Gib | CaptureType::Kib | CaptureType::Seconds => {
@@ -108,7 +110,8 @@ pub(super) fn token_len(kind: &CaptureType, text: &[u8]) -> Option<usize> {
 fn class_len(text: &[u8]) -> usize {
     let mut len = 0;
     loop {
-        len += text.get(len..).unwrap_or_default().iter().take_while(|byte| IN_A_NAME[usize::from(**byte)]).count();
+        // Letters and digits, and all of other scripts.
+        len += text.get(len..).map_or(0, name_bytes);
         let goes_on = matches!(text.get(len..), Some([b'.', b'A'..=b'Z' | b'a'..=b'z' | b'_', ..]));
         if len == 0 || !goes_on {
             return len;
@@ -117,20 +120,8 @@ fn class_len(text: &[u8]) -> usize {
     }
 }
 
-/// Letters, digits, `_`, and all of other scripts.
-const IN_A_NAME: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = matches!(byte as u8, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | 0x80..);
-        byte += 1;
-    }
-    table
-};
-
 fn float_len(text: &[u8]) -> usize {
-    let digits =
-        |from: usize| text.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let digits = |from: usize| text.get(from..).map_or(0, digits);
     let sign = usize::from(text.first() == Some(&b'-'));
     let whole = digits(sign);
     if whole == 0 {

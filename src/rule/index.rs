@@ -4,6 +4,7 @@
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
 use super::colon::Colon;
+use crate::eight::{eight_of, first_place, four_of, places_of};
 
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]
@@ -38,7 +39,10 @@ impl Index {
         let firm = literal.windows(2).position(|pair| pair == b"  ").map_or(literal.len(), |at| at + 1);
         let firm = literal.get(..firm).unwrap_or_default();
         match eight_of(firm) {
-            Some(eight) => self.by_eight.add(eight, Candidate::going_on(number, firm.get(8..).unwrap_or_default())),
+            Some(eight) => {
+                let candidate = Candidate::going_on(number, firm.get(8..).unwrap_or_default());
+                self.by_eight.add(eight, Candidate { known: firm.len().min(16) as u8, ..candidate });
+            }
             None => self.by_four.add(four, Candidate::any(number)),
         }
         self.loose.add(four, Candidate::any(number));
@@ -74,55 +78,50 @@ impl Index {
         }
     }
 
-    /// Asks about the rules that `line` may belong to, until an answer is given. Of those found in one way, the first
-    /// entered come first.
+    /// Asks about the rules that `line` may belong to, until an answer is given, and says how many bytes of the line are
+    /// known to be those of the rule. Of those found in one way, the first entered come first.
     #[inline]
-    pub(super) fn candidates(&self, line: &[u8], mut ask: impl FnMut(u16) -> Option<()>) -> Option<()> {
-        self.by_start(line, &mut ask)
-            .or_else(|| self.by_first_byte(line, &mut ask))
+    pub(super) fn candidates(&self, line: &[u8], mut ask: impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
+        let four = four_of(line);
+        if four.is_some_and(|four| self.loose.may_hold(four)) && self.by_start(line, &mut ask).is_some() {
+            return Some(());
+        }
+        self.by_first_byte(line, &mut ask)
             .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
             .or_else(|| self.behind_colon.ask(four_of(line.get(self.colon.find(line)? + 2..)?)?, &mut ask))
     }
 
     #[inline]
-    fn by_first_byte(&self, line: &[u8], ask: &mut impl FnMut(u16) -> Option<()>) -> Option<()> {
+    fn by_first_byte(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
         let list = self.by_first_byte.get(usize::from(*line.first()?)).filter(|list| !list.is_empty())?;
         let begin = Next::of(line);
-        list.iter().filter(|candidate| begin.may_be(candidate)).find_map(|candidate| ask(candidate.number))
+        list.iter().filter(|candidate| begin.may_be(candidate)).find_map(|candidate| ask(candidate.number, 0))
     }
 
     #[inline]
-    fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16) -> Option<()>) -> Option<()> {
+    fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
         let Some((eight, next)) = Next::behind_eight(line) else { return self.loose.ask(four_of(line)?, ask) };
         let mut likely = self.by_eight.get(eight).iter().filter(|candidate| next.may_be(candidate)).peekable();
         for short in self.by_four.get(eight & u64::from(u32::MAX)) {
             while let Some(earlier) = likely.next_if(|candidate| candidate.number < short.number) {
-                if ask(earlier.number).is_some() {
+                if ask(earlier.number, next.known(earlier)).is_some() {
                     return Some(());
                 }
             }
-            if ask(short.number).is_some() {
+            if ask(short.number, 0).is_some() {
                 return Some(());
             }
         }
-        likely.find_map(|candidate| ask(candidate.number))
+        likely.find_map(|candidate| ask(candidate.number, next.known(candidate)))
     }
-}
-
-fn four_of(text: &[u8]) -> Option<u64> {
-    text.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes).into())
-}
-
-fn eight_of(text: &[u8]) -> Option<u64> {
-    text.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
 #[inline]
 fn second_word(line: &[u8]) -> Option<u64> {
     let head = line.get(..line.len().min(160))?;
     // Most first words are short.
-    let near = eight_of(line).map_or(0, |eight| places_of(eight, b' '));
-    let blank = if near != 0 { (near.trailing_zeros() / 8) as usize } else { memchr::memchr(b' ', head)? };
+    let near = eight_of(line).and_then(|eight| first_place(places_of(eight, b' ')));
+    let blank = near.or_else(|| memchr::memchr(b' ', head))?;
     four_of(line.get(blank..)?.trim_ascii_start())
 }
 
@@ -132,12 +131,14 @@ struct Candidate {
     next: u64,
     mask: u64,
     number: u16,
+    /// How many bytes the eight by which it was found and `next` make up.
+    known: u8,
 }
 
 impl Candidate {
     /// A rule of which nothing more is known.
     fn any(number: u16) -> Self {
-        Self { next: 0, mask: 0, number }
+        Self { next: 0, mask: 0, number, known: 0 }
     }
 
     fn going_on(number: u16, literal: &[u8]) -> Self {
@@ -146,7 +147,7 @@ impl Candidate {
         for ((next, mask), byte) in next.iter_mut().zip(&mut mask).zip(literal) {
             (*next, *mask) = (*byte, 0xff);
         }
-        Self { next: u64::from_le_bytes(next), mask: u64::from_le_bytes(mask), number }
+        Self { next: u64::from_le_bytes(next), mask: u64::from_le_bytes(mask), number, known: 0 }
     }
 }
 
@@ -182,6 +183,12 @@ impl Next {
         Some((eight, next))
     }
 
+    /// How many bytes of the line are those of a candidate that was found by its first eight and may be it.
+    #[inline]
+    fn known(self, candidate: &Candidate) -> usize {
+        if self.firm == 0 { 0 } else { candidate.known.into() }
+    }
+
     #[inline]
     fn may_be(self, candidate: &Candidate) -> bool {
         (self.bytes ^ candidate.next) & candidate.mask & self.firm == 0
@@ -195,22 +202,18 @@ fn blank_runs(bytes: u64) -> bool {
     (blanks & (blanks << 8)) | places_of(bytes, b'\t') != 0
 }
 
-/// The highest bit of each byte that equals `byte`.
-#[inline]
-fn places_of(bytes: u64, byte: u8) -> u64 {
-    const EACH: u64 = u64::from_le_bytes([1; 8]);
-    const LOW: u64 = EACH * 0x7f;
-    let differs = bytes ^ (EACH * byte as u64);
-    !(((differs & LOW) + LOW) | differs | LOW)
-}
-
 /// Candidates by a key, open addressing.
 #[derive(Debug, Default)]
 struct Buckets {
     pending: Vec<(u64, Candidate)>,
     candidates: Vec<Candidate>,
     slots: Vec<Bucket>,
+    /// A bit for each key, by a hash of its first four bytes: most lines belong to no rule, and this says so at once.
+    sieve: Vec<u64>,
 }
+
+/// Words of a sieve: with a few hundred keys, one of fifty foreign ones passes.
+const SIEVE: usize = 256;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
@@ -231,8 +234,13 @@ impl Buckets {
         pending.sort_by_key(|(key, _)| *key);
         let keys = pending.chunk_by(|(a, _), (b, _)| a == b).count();
         self.slots = vec![Bucket::default(); (keys * 2).next_power_of_two().max(16)];
+        self.sieve = vec![0; SIEVE];
         for same in pending.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((key, _)) = same.first() else { continue };
+            let (word, bit) = place_in_sieve(*key);
+            if let Some(word) = self.sieve.get_mut(word) {
+                *word |= bit;
+            }
             let from = self.candidates.len();
             self.candidates.extend(same.iter().map(|(_, candidate)| *candidate));
             let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.candidates.len())) else { break };
@@ -250,6 +258,13 @@ impl Buckets {
     #[inline]
     fn home(&self, key: u64) -> usize {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.slots.len() - 1)
+    }
+
+    /// When false, no candidate has a key that begins with the same four bytes.
+    #[inline]
+    fn may_hold(&self, key: u64) -> bool {
+        let (word, bit) = place_in_sieve(key);
+        self.sieve.get(word).is_some_and(|word| word & bit != 0)
     }
 
     #[inline]
@@ -271,20 +286,30 @@ impl Buckets {
     }
 
     #[inline]
-    fn ask(&self, key: u64, ask: &mut impl FnMut(u16) -> Option<()>) -> Option<()> {
-        self.get(key).iter().find_map(|candidate| ask(candidate.number))
+    fn ask(&self, key: u64, ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
+        if !self.may_hold(key) {
+            return None;
+        }
+        self.get(key).iter().find_map(|candidate| ask(candidate.number, 0))
     }
+}
+
+/// Word and bit of a key in a sieve.
+#[inline]
+fn place_in_sieve(key: u64) -> (usize, u64) {
+    let hash = (key as u32).wrapping_mul(0x9E37_79B1);
+    ((hash >> 24) as usize, 1 << (hash >> 18 & 63))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LITERALS: [&str; 6] = ["loaded completely", "loaded ", "loaded  twice", "load", "* ", "[ComfyUI-Manager]"];
+
     fn index() -> Index {
         let mut index = Index::new();
-        for (number, literal) in
-            ["loaded completely", "loaded ", "loaded  twice", "load", "* ", "[ComfyUI-Manager]"].into_iter().enumerate()
-        {
+        for (number, literal) in LITERALS.into_iter().enumerate() {
             assert!(index.enter_literal(literal.as_bytes(), number as u16));
         }
         assert!(index.enter_second_word(b"exited with", 6));
@@ -296,7 +321,9 @@ mod tests {
 
     fn found(line: &str) -> Vec<u16> {
         let mut found = Vec::new();
-        index().candidates(line.as_bytes(), |number| {
+        index().candidates(line.as_bytes(), |number, known| {
+            let literal = LITERALS.get(usize::from(number)).copied().unwrap_or_default().as_bytes();
+            assert!(known == 0 || line.as_bytes().starts_with(&literal[..known]));
             found.push(number);
             None
         });

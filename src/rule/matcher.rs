@@ -161,10 +161,11 @@ impl Rule {
         usize::from(self.number)
     }
 
-    /// Matches at the start of `line`; where the match ends.
-    fn matches(&self, line: &[u8], spans: &mut Spans) -> Option<usize> {
+    /// Matches at the start of `line`, of which the first `known` bytes are those of the rule; where the match ends.
+    #[inline]
+    fn matches(&self, line: &[u8], known: usize, spans: &mut Spans) -> Option<usize> {
         match &self.form {
-            Form::Template(template) => template.match_at(line, 0, spans),
+            Form::Template(template) => template.match_known(line, known, spans),
             Form::Regex(pattern) => pattern.matches(line, spans),
         }
     }
@@ -322,9 +323,9 @@ impl Matcher {
     pub(crate) fn look_up<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> Option<Found<'r, 't>> {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
-        self.index.candidates(line, |number| {
+        self.index.candidates(line, |number, known| {
             let rule = self.rules.get(usize::from(number))?;
-            let end = rule.matches(line, spans)?;
+            let end = rule.matches(line, known, spans)?;
             let (text, rest) = line.split_at_checked(end)?;
             let tail = rest.trim_ascii_start();
             if tail.iter().all(|byte| matches!(byte, b'\'' | b'"' | b'`' | b'.')) {
@@ -348,7 +349,7 @@ impl Matcher {
     /// Some rule's template begins `text`; what follows it is not looked at.
     fn begins_known(&self, text: &[u8]) -> bool {
         let mut spans = Spans::new();
-        let begins = |number| self.rules.get(usize::from(number))?.matches(text, &mut spans).map(|_| ());
+        let begins = |number, known| self.rules.get(usize::from(number))?.matches(text, known, &mut spans).map(|_| ());
         self.index.candidates(text, begins).is_some()
     }
 }

@@ -6,6 +6,8 @@
 
 use memchr::{memchr, memmem};
 
+use crate::eight::begins_with;
+
 use super::capture::{CaptureType, blanks, token_len};
 
 #[derive(Debug, Clone)]
@@ -267,6 +269,18 @@ impl Template {
         run(&self.parts, &self.slots, text, at, spans)
     }
 
+    /// Matches the beginning of `text`, of which the first `known` bytes are those of the template.
+    pub(crate) fn match_known(&self, text: &[u8], known: usize, spans: &mut Spans) -> Option<usize> {
+        spans.tries = 0;
+        match self.parts.split_first() {
+            Some((Part::Literal(literal), later)) if known > 0 => {
+                let at = literal_prefix(literal, text, known, later.is_empty())?;
+                run(later, &self.slots, text, at, spans)
+            }
+            _ => run(&self.parts, &self.slots, text, 0, spans),
+        }
+    }
+
     /// Matches the first place inside `text` where the template fits.
     pub(crate) fn find<'s, 'r, 't>(&'r self, text: &'t [u8], spans: &'s mut Spans) -> Option<Lent<'s, 'r, 't>> {
         let found = match self.parts.first() {
@@ -308,7 +322,7 @@ fn run(parts: &[Part], slots: &[Slot], text: &[u8], at: usize, spans: &mut Spans
     let mut at = at;
     while let Some((part, later)) = parts.split_first() {
         match part {
-            Part::Literal(literal) => at += literal_prefix(literal, text.get(at..)?, later.is_empty())?,
+            Part::Literal(literal) => at += literal_prefix(literal, text.get(at..)?, 0, later.is_empty())?,
             Part::Capture(number) => {
                 let kind = &slots.get(*number)?.kind;
                 if kind.is_free() {
@@ -380,9 +394,10 @@ fn place_of(needle: &[u8], text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// How much of `text` the literal takes; one blank in it takes one or more.
-fn literal_prefix(literal: &[u8], text: &[u8], last: bool) -> Option<usize> {
-    if text.starts_with(literal) {
+/// How much of `text` the literal takes; one blank in it takes one or more. The first `known` bytes are the same.
+fn literal_prefix(literal: &[u8], text: &[u8], known: usize, last: bool) -> Option<usize> {
+    let known = known.min(literal.len());
+    if begins_with(text.get(known..)?, literal.get(known..)?) {
         let mut used = literal.len();
         if literal.last() == Some(&b' ') && !last {
             used += blanks(text.get(used..)?);

@@ -2,7 +2,20 @@
 
 use super::super::stamp::{clock, digits, fraction};
 use super::{Stripped, keep, leading, level, run, typed};
+use crate::eight::end_of_word;
 use memchr::{memchr, memmem};
+
+/// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
+/// without a blank.
+#[inline]
+pub(super) fn is_bare(s: &[u8]) -> bool {
+    let Some(at) = end_of_word(s) else { return false };
+    match (s.get(at), s.get(at + 1)) {
+        (Some(b' '), Some(next)) => !matches!(next, b' ' | b'\t' | b'|' | b'0'..=b'9') && !s.starts_with(b"PS "),
+        (Some(b':'), Some(b' ')) => true,
+        _ => false,
+    }
+}
 
 pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let length = run(s, 64);

@@ -81,6 +81,18 @@ pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
     out
 }
 
+/// For sure no prefix begins `text`, which has neither blanks before it nor anything but ASCII in it: the cheap question
+/// that is answered with yes for nearly all lines of a log without prefixes. No answer is wrong but no.
+#[inline]
+pub(crate) fn is_bare(text: &[u8]) -> bool {
+    let Some(first) = text.first() else { return false };
+    match STARTS.get(usize::from(*first)) {
+        Some(Start::None) => true,
+        Some(Start::Word) => letter::is_bare(text),
+        _ => false,
+    }
+}
+
 /// Takes off the prefixes behind a level tag of this name; none when it names no level.
 pub(crate) fn behind_tag<'a>(name: &[u8], text: &'a [u8]) -> Option<Stripped<'a>> {
     let level = level(name)?;

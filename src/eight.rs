@@ -1,0 +1,182 @@
+//! Eight bytes at a time: questions asked of every line, answered without looking at its bytes one by one.
+
+const HIGH: u64 = each(0x80);
+
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// The first eight bytes of `text`.
+#[inline]
+pub(crate) fn eight_of(text: &[u8]) -> Option<u64> {
+    text.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The first four bytes of `text`.
+#[inline]
+pub(crate) fn four_of(text: &[u8]) -> Option<u64> {
+    text.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes).into())
+}
+
+/// The highest bit of each byte that equals `byte`.
+#[inline]
+pub(crate) fn places_of(bytes: u64, byte: u8) -> u64 {
+    const LOW: u64 = each(0x7f);
+    let differs = bytes ^ each(byte);
+    !(((differs & LOW) + LOW) | differs | LOW)
+}
+
+/// The highest bit of each byte that is not ASCII.
+#[inline]
+pub(crate) fn beyond_ascii(bytes: u64) -> u64 {
+    bytes & HIGH
+}
+
+/// Number of the first byte of which a bit is set.
+#[inline]
+pub(crate) fn first_place(places: u64) -> Option<usize> {
+    (places != 0).then(|| (places.trailing_zeros() / 8) as usize)
+}
+
+/// Where the first byte stands that ends a name of letters for sure: a blank, a tab, `:`, `@`, or one beyond ASCII.
+/// Only the first 16 bytes are looked at; none when none of them does, or there are fewer.
+#[inline]
+pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
+    let ends = |bytes: u64| {
+        let blanks = places_of(bytes, b' ') | places_of(bytes, b'\t');
+        first_place(blanks | places_of(bytes, b':') | places_of(bytes, b'@') | beyond_ascii(bytes))
+    };
+    match ends(eight_of(text)?) {
+        Some(at) => Some(at),
+        None => ends(eight_of(text.get(8..)?)?).map(|at| at + 8),
+    }
+}
+
+/// The highest bit of each byte from `from` to `to`, both ASCII; other bytes of `bytes` may be anything.
+#[inline]
+fn places_between(bytes: u64, from: u8, to: u8) -> u64 {
+    let low = bytes & !HIGH;
+    let at_least = low + each(0x80 - from);
+    let beyond = low + each(0x7f - to);
+    at_least & !beyond & !bytes & HIGH
+}
+
+/// How many digits `text` begins with.
+#[inline]
+pub(crate) fn digits(text: &[u8]) -> usize {
+    leading(text, |bytes| places_between(bytes, b'0', b'9'), |byte| byte.is_ascii_digit())
+}
+
+/// How many letters, digits, `_` and bytes beyond ASCII `text` begins with.
+#[inline]
+pub(crate) fn name_bytes(text: &[u8]) -> usize {
+    let places = |bytes: u64| {
+        let letters = places_between(bytes | each(0x20), b'a', b'z');
+        letters | places_between(bytes, b'0', b'9') | places_of(bytes, b'_') | beyond_ascii(bytes)
+    };
+    leading(text, places, |byte| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii())
+}
+
+/// How many bytes `text` begins with of which `places` sets the highest bit; `is` says the same of one byte.
+#[inline(always)]
+fn leading(text: &[u8], places: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) -> usize {
+    let mut at = 0;
+    while let Some(bytes) = text.get(at..).and_then(eight_of) {
+        match first_place(!places(bytes) & HIGH) {
+            Some(length) => return at + length,
+            None => at += 8,
+        }
+    }
+    at + text.get(at..).unwrap_or_default().iter().take_while(|byte| is(**byte)).count()
+}
+
+/// `text` begins with `literal`. Both are a few words long, for which a call of the library costs more than comparing.
+#[inline]
+pub(crate) fn begins_with(text: &[u8], literal: &[u8]) -> bool {
+    text.get(..literal.len()).is_some_and(|begin| same(begin, literal))
+}
+
+/// Two texts of the same length are the same: the longest pieces that fit, the last one overlapping those before.
+#[inline(always)]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if let (Some(a_end), Some(b_end)) = (a.last_chunk::<16>(), b.last_chunk::<16>()) {
+        return a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0).all(|(a, b)| a == b) && a_end == b_end;
+    }
+    if let (Some(a_end), Some(b_end)) = (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        return eight_of(a) == eight_of(b) && a_end == b_end;
+    }
+    if let (Some(a_end), Some(b_end)) = (a.last_chunk::<4>(), b.last_chunk::<4>()) {
+        return four_of(a) == four_of(b) && a_end == b_end;
+    }
+    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_exact_for_every_byte() {
+        for byte in 0..=255_u8 {
+            for other in 0..=255_u8 {
+                let bytes = [other, byte, other, other, byte, other, other, byte];
+                let expected = bytes.iter().enumerate().filter(|(_, b)| **b == byte);
+                let expected = expected.fold(0, |all, (at, _)| all | (0x80 << (8 * at)));
+                assert_eq!(places_of(u64::from_le_bytes(bytes), byte), expected, "{byte} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_end_at_the_first_sign() {
+        for (text, expected) in [
+            ("got prompt", Some(3)),
+            ("Device: cuda:0", Some(6)),
+            ("transformer_blocks", None),
+            ("loaded_models\tx..", Some(13)),
+            ("user@host", Some(4)),
+            ("a\u{fc}bcdefgh", Some(1)),
+            ("got", None),
+            ("0123456 89abcdef", Some(7)),
+            ("01234567 9abcdef", Some(8)),
+            ("0123456789abcde:", Some(15)),
+        ] {
+            assert_eq!(end_of_word(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn runs_of_digits_and_names_are_measured_as_byte_by_byte() {
+        for length in 0..20 {
+            for byte in 0..=255_u8 {
+                for (all, measure, is) in [
+                    (b'7', digits as fn(&[u8]) -> usize, byte.is_ascii_digit()),
+                    (b'x', name_bytes, byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80),
+                ] {
+                    let mut text = vec![all; length];
+                    assert_eq!(measure(&text), length);
+                    for at in 0..length {
+                        text[at] = byte;
+                        assert_eq!(measure(&text), if is { length } else { at }, "{byte} at {at} of {length}");
+                        text[at] = all;
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn beginnings_are_compared_to_the_last_byte() {
+        for length in 0..70 {
+            let literal: Vec<u8> = (0..length).collect();
+            let text = [&literal[..], b"tail"].concat();
+            assert!(begins_with(&text, &literal));
+            assert_eq!(begins_with(&literal[..literal.len().saturating_sub(1)], &literal), length == 0);
+            for at in 0..literal.len() {
+                let mut other = text.clone();
+                other[at] ^= 1;
+                assert!(!begins_with(&other, &literal), "{at} of {length}");
+            }
+        }
+    }
+}
