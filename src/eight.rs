@@ -90,6 +90,22 @@ fn leading(text: &[u8], places: impl Fn(u64) -> u64, is: impl Fn(u8) -> bool) ->
     at + text.get(at..).unwrap_or_default().iter().take_while(|byte| is(**byte)).count()
 }
 
+/// A hash of all bytes of `text`, eight at a time; good for tables, and not against those who want to fill one place.
+#[inline]
+pub(crate) fn hash(text: &[u8]) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, bytes: u64| {
+        let mixed = (hash ^ bytes).wrapping_mul(ODD);
+        mixed ^ (mixed >> 32)
+    };
+    let begin = text.len() as u64;
+    let Some(last) = text.last_chunk::<8>() else {
+        return mix(begin, text.iter().fold(0, |bytes, byte| (bytes << 8) | u64::from(*byte)));
+    };
+    let whole = text.as_chunks::<8>().0.iter().fold(begin, |hash, bytes| mix(hash, u64::from_le_bytes(*bytes)));
+    mix(whole, u64::from_le_bytes(*last))
+}
+
 /// `text` begins with `literal`. Both are a few words long, for which a call of the library costs more than comparing.
 #[inline]
 pub(crate) fn begins_with(text: &[u8], literal: &[u8]) -> bool {

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
+use super::answers::Cursor;
+use super::asker::Asker;
 use super::desk::{Desk, Load};
 use super::{EventSink, Recogniser};
 use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source, Text};
@@ -91,10 +93,10 @@ fn find_lines(
     to_story: &SyncSender<Load>,
     waiting: &AtomicUsize,
 ) -> Text {
-    let mut spans = Spans::new();
+    let (mut asker, mut spans) = (Asker::new(matcher), Spans::new());
     while let Some(mut load) = desk.next() {
         load.find_lines(&mut lines);
-        while waiting.load(Ordering::Relaxed) > 0 && load.look_up(matcher, &mut spans) {}
+        while waiting.load(Ordering::Relaxed) > 0 && load.ask(&mut asker, &mut spans) {}
         waiting.fetch_add(1, Ordering::Relaxed);
         if to_story.send(load).is_err() {
             break;
@@ -106,18 +108,30 @@ fn find_lines(
 /// Tells what was found in a block.
 fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
     let matcher = recogniser.packs().matcher();
-    let mut spans = Spans::new();
-    for number in 0..load.batch.len() {
-        match load.batch.piece(load.text(), number) {
+    let (batch, text) = (&load.batch, load.text());
+    let (mut spans, mut cursor) = (Spans::new(), Cursor::default());
+    let last = batch.last_text().unwrap_or(batch.len());
+    let mut number = 0;
+    while number < batch.len() {
+        if recogniser.is_calm() {
+            let silent = load.answers.silent_from(number).min(last.saturating_sub(number));
+            if silent > 0 {
+                let (first, end) = (batch.line(number), batch.line(number + silent - 1));
+                recogniser.silence(silent as u64, first, end);
+                number += silent;
+                continue;
+            }
+        }
+        let followed = number < last;
+        match batch.piece(text, number) {
             Some(Piece::Text(segment)) => {
-                let found = match load.lookups.get(number, matcher, segment.text, &mut spans) {
-                    Some(found) => found,
-                    None => matcher.look_up(segment.text, &mut spans),
-                };
-                recogniser.segment_known(&segment, found, &mut spans);
+                let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
+                let answer = answer.unwrap_or_else(|| recogniser.ask(segment.text, &mut spans));
+                recogniser.told(&segment, answer, &mut spans, followed);
             }
             Some(Piece::Bar(place, bar)) => recogniser.bar(place, bar),
             None => {}
         }
+        number += 1;
     }
 }

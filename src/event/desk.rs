@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::answers::Answers;
+use super::asker::Asker;
 use crate::input::{Batch, Decoded, Decoder, Source, Text};
-use crate::rule::{Lookups, Matcher, Spans};
+use crate::rule::Spans;
 
-/// Texts that are looked up in one go.
+/// Texts that are asked about in one go.
 const AT_ONCE: usize = 64;
 
 /// A block, and what was found in it.
@@ -18,7 +20,7 @@ pub(super) struct Load {
     text: Vec<u8>,
     decoded: Option<Decoded>,
     pub(super) batch: Batch,
-    pub(super) lookups: Lookups,
+    pub(super) answers: Answers,
 }
 
 impl Load {
@@ -40,20 +42,20 @@ impl Load {
             lines.take(decoded, text, &mut batch);
         }
         self.batch = batch;
-        self.lookups.clear();
+        self.answers.clear();
     }
 
-    /// Looks a few more rules up; false when all are.
-    pub(super) fn look_up(&mut self, matcher: &Matcher, spans: &mut Spans) -> bool {
-        let mut lookups = std::mem::take(&mut self.lookups);
-        for _ in 0..AT_ONCE.min(self.batch.len() - lookups.len()) {
-            match self.batch.text(self.text(), lookups.len()) {
-                Some(text) => lookups.look_up(matcher, text, spans),
-                None => lookups.skip(),
+    /// Asks about a few more texts; false when there are none.
+    pub(super) fn ask(&mut self, asker: &mut Asker<'_>, spans: &mut Spans) -> bool {
+        let mut answers = std::mem::take(&mut self.answers);
+        for _ in 0..AT_ONCE.min(self.batch.len() - answers.len()) {
+            match self.batch.text(self.text(), answers.len()) {
+                Some(text) => answers.ask(asker, text, spans),
+                None => answers.skip(),
             }
         }
-        self.lookups = lookups;
-        self.lookups.len() < self.batch.len()
+        self.answers = answers;
+        self.answers.len() < self.batch.len()
     }
 }
 

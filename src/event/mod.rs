@@ -4,10 +4,13 @@
 //! Nothing is concluded here.
 
 mod ahead;
+mod answers;
+mod asker;
 mod command_line;
 mod desk;
 mod exception;
 mod hint;
+mod memo;
 mod oom;
 mod recognise;
 mod size;
@@ -37,6 +40,8 @@ pub struct At<'a> {
     pub cut: bool,
     /// The text stood at the end of a progress bar.
     pub glued: bool,
+    /// For sure another text follows, so that this one is not the last of the log.
+    pub followed: bool,
 }
 
 impl<'a> At<'a> {
@@ -252,4 +257,7 @@ pub trait EventSink {
 
     /// A line that no rule knows. Most lines of a talkative log are, so they come without the rest of an event.
     fn unknown(&mut self, _at: &At<'_>) {}
+
+    /// The same of several lines from `first` to `last`; another text follows.
+    fn silence(&mut self, _count: u64, _first: u64, _last: u64) {}
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use serde::Serialize;
 
+use super::asker::{Answer, Asker};
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
@@ -40,7 +41,10 @@ pub struct Recogniser<'p, S> {
     packs: &'p Packs,
     sink: S,
     tally: Tally,
+    asker: Asker<'p>,
     hint: Hint,
+    /// More texts of the same block follow the one that is told.
+    followed: bool,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -55,7 +59,9 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             packs,
             sink,
             tally: Tally::default(),
+            asker: Asker::new(packs.matcher()),
             hint: Hint::new(),
+            followed: false,
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
@@ -99,7 +105,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         'p: 't,
     {
         let Some(mut hit) = found else { return false };
-        let mut at = at_of(segment, text);
+        let mut at = self.at(segment, text);
         let mut rest = text;
         let packs = self.packs;
         for part in 0..TEXTS_PER_LINE {
@@ -120,22 +126,56 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         true
     }
 
-    /// A segment whose rule was looked up before; see `ahead`.
-    pub(super) fn segment_known<'t>(&mut self, segment: &Segment<'t>, found: Option<Found<'p, 't>>, spans: &mut Spans)
+    /// Asks about a text what can be known of it by itself.
+    pub(super) fn ask<'t>(&mut self, text: &'t [u8], spans: &mut Spans) -> Answer<'p, 't> {
+        self.asker.ask(text, spans)
+    }
+
+    /// A segment of which it is known what can be known of its text; `followed` tells whether another one of the same
+    /// block will come.
+    pub(super) fn told<'t>(&mut self, segment: &Segment<'t>, answer: Answer<'p, 't>, spans: &mut Spans, followed: bool)
     where
         'p: 't,
     {
         self.tally.texts += 1;
-        if !self.texts_from(segment, segment.text, found, spans, false) {
-            self.unknown(segment);
-        } else if segment.indent == 0 && self.oom_continues > 0 {
-            self.oom_continues -= 1;
+        self.followed = followed;
+        match answer {
+            Answer::Rule(found) => {
+                self.texts_from(segment, segment.text, Some(found), spans, false);
+                if segment.indent == 0 && self.oom_continues > 0 {
+                    self.oom_continues -= 1;
+                }
+            }
+            Answer::Silent if self.is_calm() => {
+                let at = self.at(segment, segment.text);
+                self.sink.unknown(&at);
+            }
+            Answer::Maybe | Answer::Silent => self.unknown(segment),
         }
+    }
+
+    /// No line before has a say in what an unknown one means.
+    pub(super) fn is_calm(&self) -> bool {
+        !self.command_continues && self.oom_continues == 0
+    }
+
+    /// Texts that mean nothing, the last one in line `last`, and followed by more of the same block. Only to be told
+    /// while calm.
+    pub(super) fn silence(&mut self, count: u64, first: u64, last: u64) {
+        self.tally.texts += count;
+        self.sink.silence(count, first, last);
     }
 
     /// The rules that texts are looked up in.
     pub(super) fn packs(&self) -> &'p Packs {
         self.packs
+    }
+
+    /// Where a text of a segment stands, before its rule is known.
+    #[inline]
+    fn at<'t>(&self, segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
+        let Segment { place, stamp, level, cut, glued, .. } = *segment;
+        At { place, text, rule: "", stamp, level, cut, glued, followed: self.followed }
     }
 
     fn count(&mut self, rule: &Rule) {
@@ -236,7 +276,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
-        let at = at_of(segment, text);
+        let at = self.at(segment, text);
         if let Some((kind, message)) = split_exception(text) {
             self.tally.understood += 1;
             let at = At { rule: "traceback", ..at };
@@ -327,23 +367,17 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 impl<S: EventSink> Sink for Recogniser<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let mut spans = Spans::new();
-        let found = self.packs.matcher().look_up(segment.text, &mut spans);
-        self.segment_known(segment, found, &mut spans);
+        let answer = self.asker.ask(segment.text, &mut spans);
+        self.told(segment, answer, &mut spans, false);
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
         self.tally.bars += 1;
-        let at = At { place, text: b"", rule: "progress-bar", stamp: None, level: None, cut: false, glued: false };
+        let (cut, glued, followed) = (false, false, self.followed);
+        let at = At { place, text: b"", rule: "progress-bar", stamp: None, level: None, cut, glued, followed };
         let event = Event { at, what: &What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
         self.sink.event(&event);
     }
-}
-
-/// Where a text of a segment stands, before its rule is known.
-#[inline]
-fn at_of<'t>(segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
-    let Segment { place, stamp, level, cut, glued, .. } = *segment;
-    At { place, text, rule: "", stamp, level, cut, glued }
 }
 
 /// The shell's sign that the command goes on in the next line.

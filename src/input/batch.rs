@@ -12,30 +12,46 @@ pub(crate) struct Batch {
     /// Where the block lies in memory, to know texts that are part of it.
     block: Range<usize>,
     items: Vec<Item>,
+    details: Vec<Detail>,
     bars: Vec<(Place, Bar)>,
     /// Texts that the block does not hold.
     beside: Vec<u8>,
+    /// Place of the first plain text, from which those of all are counted.
+    origin: Option<Place>,
 }
 
-/// A text, or the place of a bar among the bars.
+/// A text, or a bar. It is small, since it travels from one processor core to another.
 #[derive(Debug, Clone, Copy)]
 struct Item {
-    place: Place,
     text: Stretch,
-    stamp: Stretch,
+    /// Line and byte, counted from the origin.
+    line: u32,
+    byte: u32,
     indent: u32,
-    level: Option<Level>,
-    /// Bits of [`flag`].
-    flags: u8,
+    kind: Kind,
 }
 
-mod flag {
-    pub(super) const BAR: u8 = 1;
-    pub(super) const STAMPED: u8 = 2;
-    pub(super) const TAGGED: u8 = 4;
-    pub(super) const PROMPTED: u8 = 8;
-    pub(super) const GLUED: u8 = 16;
-    pub(super) const CUT: u8 = 32;
+/// What else is known, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// Nothing else.
+    Plain,
+    /// Number of a detail.
+    Detailed(u32),
+    /// Number of a bar.
+    Bar(u32),
+}
+
+/// What most texts do not have.
+#[derive(Debug, Clone, Copy)]
+struct Detail {
+    place: Place,
+    stamp: Option<Stretch>,
+    level: Option<Level>,
+    tagged: bool,
+    prompted: bool,
+    glued: bool,
+    cut: bool,
 }
 
 /// A stretch of the block, or of the texts beside it. Neither comes near 2 GiB.
@@ -61,8 +77,10 @@ impl Batch {
         let from = block.as_ptr() as usize;
         self.block = from..from + block.len();
         self.items.clear();
+        self.details.clear();
         self.bars.clear();
         self.beside.clear();
+        self.origin = None;
         // One block of a strange log must not make all later ones large.
         self.beside.shrink_to(block.len());
     }
@@ -71,30 +89,51 @@ impl Batch {
         self.items.len()
     }
 
+    /// Number of the last text.
+    pub(crate) fn last_text(&self) -> Option<usize> {
+        self.items.iter().rposition(|item| !matches!(item.kind, Kind::Bar(_)))
+    }
+
+    /// The line of text `number`.
+    pub(crate) fn line(&self, number: usize) -> u64 {
+        match self.items.get(number) {
+            Some(Item { kind: Kind::Detailed(detail), .. }) => {
+                self.details.get(*detail as usize).map_or(0, |detail| detail.place.line)
+            }
+            Some(item) => self.place(item).line,
+            None => 0,
+        }
+    }
+
     /// The text numbered `number`; none when it is a bar.
     pub(crate) fn text<'a>(&'a self, block: &'a [u8], number: usize) -> Option<&'a [u8]> {
-        let item = self.items.get(number).filter(|item| item.flags & flag::BAR == 0)?;
+        let item = self.items.get(number).filter(|item| !matches!(item.kind, Kind::Bar(_)))?;
         Some(self.stretch(block, item.text))
     }
 
     /// What is numbered `number`, with its texts in `block`, which must be the one it was found in.
+    #[inline]
     pub(crate) fn piece<'a>(&'a self, block: &'a [u8], number: usize) -> Option<Piece<'a>> {
         let item = self.items.get(number)?;
-        let is = |flag: u8| item.flags & flag != 0;
-        if is(flag::BAR) {
-            return self.bars.get(item.text.from as usize).map(|(place, bar)| Piece::Bar(*place, *bar));
+        let place = self.place(item);
+        let plain = Segment { place, text: self.stretch(block, item.text), indent: item.indent, ..Segment::default() };
+        match item.kind {
+            Kind::Plain => Some(Piece::Text(plain)),
+            Kind::Bar(number) => self.bars.get(number as usize).map(|(place, bar)| Piece::Bar(*place, *bar)),
+            Kind::Detailed(number) => {
+                let Detail { place, stamp, level, tagged, prompted, glued, cut } =
+                    *self.details.get(number as usize)?;
+                let stamp = stamp.map(|stamp| self.stretch(block, stamp));
+                Some(Piece::Text(Segment { place, stamp, level, tagged, prompted, glued, cut, ..plain }))
+            }
         }
-        Some(Piece::Text(Segment {
-            place: item.place,
-            text: self.stretch(block, item.text),
-            indent: item.indent,
-            stamp: is(flag::STAMPED).then(|| self.stretch(block, item.stamp)),
-            level: item.level,
-            tagged: is(flag::TAGGED),
-            prompted: is(flag::PROMPTED),
-            glued: is(flag::GLUED),
-            cut: is(flag::CUT),
-        }))
+    }
+
+    /// Where a plain text stands.
+    #[inline]
+    fn place(&self, item: &Item) -> Place {
+        let Place { line, byte, .. } = self.origin.unwrap_or_default();
+        Place { line: line + u64::from(item.line), byte: byte + u64::from(item.byte), ..Place::default() }
     }
 
     #[inline]
@@ -102,6 +141,15 @@ impl Batch {
         let from = (stretch.from & !BESIDE) as usize;
         let holder = if stretch.from & BESIDE == 0 { block } else { &self.beside };
         holder.get(from..from + stretch.length as usize).unwrap_or_default()
+    }
+
+    /// Lines and bytes from the origin; none when they are too many, as behind a huge line.
+    #[inline]
+    fn from_origin(&mut self, place: Place) -> Option<(u32, u32)> {
+        let origin = self.origin.get_or_insert(place);
+        let line = place.line.checked_sub(origin.line)?;
+        let byte = place.byte.checked_sub(origin.byte)?;
+        Some((u32::try_from(line).ok()?, u32::try_from(byte).ok()?))
     }
 
     #[inline]
@@ -120,22 +168,26 @@ impl Batch {
 impl Sink for Batch {
     #[inline]
     fn segment(&mut self, segment: &Segment<'_>) {
-        let bit = |holds: bool, flag: u8| if holds { flag } else { 0 };
-        let flags = bit(segment.stamp.is_some(), flag::STAMPED)
-            | bit(segment.tagged, flag::TAGGED)
-            | bit(segment.prompted, flag::PROMPTED)
-            | bit(segment.glued, flag::GLUED)
-            | bit(segment.cut, flag::CUT);
-        let stamp = segment.stamp.map_or(Stretch::default(), |stamp| self.keep(stamp));
+        let Segment { place, indent, stamp, level, tagged, prompted, glued, cut, .. } = *segment;
         let text = self.keep(segment.text);
-        let Segment { place, indent, level, .. } = *segment;
-        self.items.push(Item { place, text, stamp, indent, level, flags });
+        let told = stamp.is_some() || level.is_some() || tagged || prompted || glued || cut;
+        let part = place.segment != 0 || place.entry != 0;
+        if !told
+            && !part
+            && let Some((line, byte)) = self.from_origin(place)
+        {
+            return self.items.push(Item { text, line, byte, indent, kind: Kind::Plain });
+        }
+        let stamp = stamp.map(|stamp| self.keep(stamp));
+        let kind = Kind::Detailed(self.details.len() as u32);
+        self.details.push(Detail { place, stamp, level, tagged, prompted, glued, cut });
+        self.items.push(Item { text, line: 0, byte: 0, indent, kind });
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
-        let text = Stretch { from: self.bars.len() as u32, length: 0 };
+        let kind = Kind::Bar(self.bars.len() as u32);
         self.bars.push((place, bar));
-        self.items.push(Item { place, text, stamp: Stretch::default(), indent: 0, level: None, flags: flag::BAR });
+        self.items.push(Item { text: Stretch::default(), line: 0, byte: 0, indent: 0, kind });
     }
 }
 

@@ -39,7 +39,7 @@ pub enum Level {
 }
 
 /// One text to be matched, borrowed from the reader's buffers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Segment<'a> {
     pub place: Place,
     /// Text without prefixes, ANSI codes, surrounding blanks and line end. UTF-8 unless the file held

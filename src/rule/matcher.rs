@@ -259,8 +259,8 @@ impl Matcher {
         let mut slots: Vec<Option<Rule>> = rules.into_iter().map(Some).collect();
         for (_, index) in order {
             let Some(mut rule) = slots.get_mut(index).and_then(Option::take) else { continue };
-            // The largest number means "no rule" where look-ups are kept.
-            let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX) else {
+            // The largest numbers are signs where answers are kept.
+            let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX - 1) else {
                 break;
             };
             rule.number = number;

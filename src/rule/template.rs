@@ -85,6 +85,13 @@ impl Spans {
         }
     }
 
+    /// The capture of `slot` took no part.
+    pub(crate) fn unset(&mut self, slot: usize) {
+        if let Some(item) = self.items.get_mut(slot) {
+            *item = Self::ABSENT;
+        }
+    }
+
     /// The spans of the first `count` slots.
     pub(crate) fn first(&self, count: usize) -> &[(u32, u32)] {
         self.items.get(..count).unwrap_or(&self.items)

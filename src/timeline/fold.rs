@@ -151,12 +151,19 @@ struct LastText {
     note: Option<Note>,
     /// Another line stood before it.
     follows: bool,
+    /// A line was seen.
+    seen: bool,
 }
 
 impl LastText {
     fn set(&mut self, at: &At<'_>) {
-        self.follows = self.note.is_some();
+        self.follows = std::mem::replace(&mut self.seen, true);
         overwrite(&mut self.note, at);
+    }
+
+    /// A line that is not the last one.
+    fn pass(&mut self) {
+        self.seen = true;
     }
 
     /// A single line may be all that somebody pasted, and is shown at length.
@@ -278,6 +285,10 @@ impl Fold {
         if event.nested {
             return;
         }
+        if event.at.followed {
+            // A start that ends here ends with this text.
+            self.last_text.set(&event.at);
+        }
         match mark {
             Mark::Weak => {
                 if (self.open.running
@@ -336,9 +347,14 @@ impl Fold {
         }
     }
 
+    /// Keeps the last text, unless `at` cannot be that.
     fn note_text(&mut self, at: &At<'_>) {
-        self.end.cut = at.cut;
-        self.last_text.set(at);
+        if at.followed {
+            self.last_text.pass();
+        } else {
+            self.end.cut = at.cut;
+            self.last_text.set(at);
+        }
     }
 }
 
@@ -382,7 +398,14 @@ impl EventSink for Fold {
     fn unknown(&mut self, at: &At<'_>) {
         self.timeline.events += 1;
         self.note_text(at);
-        self.open.touch(at);
+        self.open.touch(at.place.line);
+    }
+
+    fn silence(&mut self, count: u64, first: u64, last: u64) {
+        self.timeline.events += count;
+        self.last_text.pass();
+        self.open.touch(first);
+        self.open.touch(last);
     }
 }
 /// A text of the log, cut when it is absurdly long.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::eight::hash;
+
 /// Names kept apart in one session.
 const NAMES_LIMIT: usize = 2048;
 /// Bytes of a name that are looked at; no class name is as long.
@@ -48,7 +50,8 @@ impl Names {
     }
 
     fn add(&mut self, name: &str) -> NameId {
-        let mut at = hash(name) as usize % self.slots.len();
+        // Names made to collide cost a walk over the table, which is short.
+        let mut at = hash(name.as_bytes()) as usize % self.slots.len();
         // At most half of the slots are taken, so that there is an end.
         while let Some(slot) = self.slots.get_mut(at) {
             let Some(number) = slot.checked_sub(1) else {
@@ -67,18 +70,6 @@ impl Names {
         }
         NameId::OTHERS
     }
-}
-
-/// Eight bytes at a time. Names made to collide cost a walk over the table, which is short.
-fn hash(name: &str) -> u64 {
-    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, bytes: u64| {
-        let mixed = (hash ^ bytes).wrapping_mul(ODD);
-        mixed ^ (mixed >> 32)
-    };
-    let (whole, rest) = name.as_bytes().as_chunks::<8>();
-    let hash = whole.iter().fold(name.len() as u64, |hash, bytes| mix(hash, u64::from_le_bytes(*bytes)));
-    mix(hash, rest.iter().fold(0, |bytes, byte| (bytes << 8) | u64::from(*byte)))
 }
 
 fn cut(name: &str) -> &str {

@@ -10,11 +10,12 @@ use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
 
 impl Open {
-    pub(super) fn touch(&mut self, at: &At<'_>) {
+    /// A line that belongs to it.
+    pub(super) fn touch(&mut self, line: u64) {
         if self.session.first_line == 0 {
-            self.session.first_line = at.place.line;
+            self.session.first_line = line;
         }
-        self.session.last_line = at.place.line;
+        self.session.last_line = line;
     }
 
     /// The session with everything that was kept in shorter form while it was open.
@@ -82,7 +83,7 @@ impl Open {
 
     pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts) {
         let at = &event.at;
-        self.touch(at);
+        self.touch(at.place.line);
         let prompt = self.session.current_prompt();
         match at.level {
             Some(Level::Debug) => self.session.counts.debug_lines += 1,
