@@ -5,6 +5,10 @@ use unicode_width::UnicodeWidthChar;
 /// Cuts `text` to at most `limit` characters; a cut is shown with `…`. Control characters become blanks,
 /// so that a log cannot steer a terminal.
 pub fn cut_chars(text: &str, limit: usize) -> String {
+    // Nearly every line of a log is short and plain.
+    if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(limit * 2));
     for (count, letter) in text.chars().enumerate() {
         if count == limit {

@@ -6,7 +6,7 @@ use crate::eight::{begins_with, hash};
 use crate::rule::{Found, Matcher, Spans};
 
 /// Longest text that is remembered, in bytes; most that come again are shorter.
-const LONGEST: usize = 128;
+const LONGEST: usize = 64;
 /// Captures of a rule whose texts are remembered: what has more of them hardly comes again.
 const CAPTURES: usize = 2;
 /// Texts that are remembered, each in the place that its hash gives.

@@ -170,18 +170,21 @@ impl Sink for Batch {
     fn segment(&mut self, segment: &Segment<'_>) {
         let Segment { place, indent, stamp, level, tagged, prompted, glued, cut, .. } = *segment;
         let text = self.keep(segment.text);
-        let told = stamp.is_some() || level.is_some() || tagged || prompted || glued || cut;
-        let part = place.segment != 0 || place.entry != 0;
-        if !told
-            && !part
-            && let Some((line, byte)) = self.from_origin(place)
-        {
-            return self.items.push(Item { text, line, byte, indent, kind: Kind::Plain });
-        }
         let stamp = stamp.map(|stamp| self.keep(stamp));
         let kind = Kind::Detailed(self.details.len() as u32);
         self.details.push(Detail { place, stamp, level, tagged, prompted, glued, cut });
         self.items.push(Item { text, line: 0, byte: 0, indent, kind });
+    }
+
+    #[inline]
+    fn plain(&mut self, text: &[u8], place: Place, indent: u32) {
+        match self.from_origin(place) {
+            Some((line, byte)) => {
+                let text = self.keep(text);
+                self.items.push(Item { text, line, byte, indent, kind: Kind::Plain });
+            }
+            None => self.segment(&Segment { place, text, indent, ..Segment::default() }),
+        }
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {

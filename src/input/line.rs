@@ -73,6 +73,13 @@ pub struct Bar {
 pub trait Sink {
     /// A text to match.
     fn segment(&mut self, segment: &Segment<'_>);
+
+    /// The same for a text of which nothing is known but where it stands, as of nearly all texts.
+    #[inline]
+    fn plain(&mut self, text: &[u8], place: Place, indent: u32) {
+        self.segment(&Segment { place, text, indent, ..Segment::default() });
+    }
+
     /// A progress bar's last frame on this line.
     fn bar(&mut self, place: Place, bar: Bar);
 }

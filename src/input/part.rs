@@ -142,17 +142,7 @@ impl Parts {
         if special || !prefix::is_bare(text) {
             return false;
         }
-        sink.segment(&Segment {
-            place: line,
-            text,
-            indent: u32::try_from(indent).unwrap_or(u32::MAX),
-            stamp: None,
-            level: None,
-            tagged: false,
-            prompted: false,
-            glued: false,
-            cut: false,
-        });
+        sink.plain(text, line, u32::try_from(indent).unwrap_or(u32::MAX));
         true
     }
 

@@ -96,6 +96,12 @@ struct Series {
 }
 
 impl Series {
+    /// No frame stands before what comes next.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.waiting == 0 && self.percent == 0
+    }
+
     /// A frame of `percent` goes on where the frame before was.
     #[inline]
     fn goes_on(&self, percent: u32) -> bool {
@@ -240,18 +246,23 @@ impl Lines {
                         continue; // the line feed of a CR LF
                     }
                     let text = block.get(start..at).unwrap_or_default();
-                    // The bracket that ends a frame must be the only one.
-                    let percent = frame(text).filter(|_| passed.closing(word.closing & (below >> 1), base) <= start);
-                    if let Some(percent) = percent
-                        && series.goes_on(percent)
-                        && is_redrawn(block, at)
-                    {
-                        series.wait(percent, start, at);
-                        start = at + 1;
-                        continue;
+                    let mut odd = passed.odd(word.odd & below, base) > start;
+                    // A frame has a percentage, which is odd.
+                    if odd || !series.is_idle() {
+                        // The bracket that ends a frame must be the only one.
+                        let closing = word.closing & (below >> 1);
+                        let percent = frame(text).filter(|_| passed.closing(closing, base) <= start);
+                        if let Some(percent) = percent
+                            && series.goes_on(percent)
+                            && is_redrawn(block, at)
+                        {
+                            series.wait(percent, start, at);
+                            start = at + 1;
+                            continue;
+                        }
+                        self.series_ends(block, &mut series, percent, sink);
+                        odd |= percent.is_some();
                     }
-                    self.series_ends(block, &mut series, percent, sink);
-                    let odd = percent.is_some() || passed.odd(word.odd & below, base) > start;
                     match self.part_ends(block, at, text, odd, sink) {
                         Some(next) => start = next,
                         None => return block.len(),

@@ -439,8 +439,8 @@ fn length_of(session: &Session) -> usize {
     length.0
 }
 
-fn push_capped<T>(list: &mut Vec<T>, item: T) {
+fn push_capped<T>(list: &mut Vec<T>, item: impl FnOnce() -> T) {
     if list.len() < LIST_LIMIT {
-        list.push(item);
+        list.push(item());
     }
 }

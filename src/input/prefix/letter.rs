@@ -6,16 +6,27 @@ use crate::eight::end_of_word;
 use memchr::{memchr, memmem};
 
 /// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
-/// without a blank.
+/// without a blank. The question is put to every line and its answer is hardly ever no, so that it is asked without
+/// branches.
 #[inline]
 pub(super) fn is_bare(s: &[u8]) -> bool {
     let Some(at) = end_of_word(s) else { return false };
-    match (s.get(at), s.get(at + 1)) {
-        (Some(b' '), Some(next)) => !matches!(next, b' ' | b'\t' | b'|' | b'0'..=b'9') && !s.starts_with(b"PS "),
-        (Some(b':'), Some(b' ')) => true,
-        _ => false,
-    }
+    let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
+    let behind_blank = (*end == b' ') & IN_A_TEXT[usize::from(*next)];
+    let behind_colon = (*end == b':') & (*next == b' ');
+    (at < 16) & (behind_blank | behind_colon) & !s.starts_with(b"PS ")
 }
+
+/// What may follow a word and a blank in a text, and in no prefix.
+const IN_A_TEXT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = !matches!(byte as u8, b' ' | b'\t' | b'|' | b'0'..=b'9');
+        byte += 1;
+    }
+    table
+};
 
 pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let length = run(s, 64);

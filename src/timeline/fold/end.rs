@@ -10,9 +10,9 @@ impl End {
     pub(super) fn event(&mut self, event: &Event<'_>, processes: &[SignDef]) {
         let at = &event.at;
         match &event.what {
-            What::Kill => push_capped(&mut self.kills, Evidence::of(at)),
+            What::Kill => push_capped(&mut self.kills, || Evidence::of(at)),
             What::KernelKill { anon_rss, name, cgroup, .. } if may_be_comfyui(name, processes) => {
-                push_capped(&mut self.kills, Evidence::of(at));
+                push_capped(&mut self.kills, || Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
                 if *cgroup && self.constraint.is_none() {
                     self.constraint = Some(("CONSTRAINT_MEMCG".to_owned(), Evidence::of(at)));
@@ -23,7 +23,7 @@ impl End {
             }
             What::Exit { code } => {
                 if *code == 137 || *code == -9 {
-                    push_capped(&mut self.kills, Evidence::of(at));
+                    push_capped(&mut self.kills, || Evidence::of(at));
                 }
                 self.exit = Some((*code, Evidence::of(at)));
             }

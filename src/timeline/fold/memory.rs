@@ -56,10 +56,12 @@ impl Open {
                 let same =
                     self.session.host_ooms.last().is_some_and(|last| last.prompt == prompt && *last.kind == **kind);
                 if !same {
-                    push_capped(
-                        &mut self.session.host_ooms,
-                        HostOom { kind: kept(kind, NAME_KEPT), requested: *requested, at: Evidence::of(at), prompt },
-                    );
+                    push_capped(&mut self.session.host_ooms, || HostOom {
+                        kind: kept(kind, NAME_KEPT),
+                        requested: *requested,
+                        at: Evidence::of(at),
+                        prompt,
+                    });
                 }
             }
             What::TiledRetry => {

@@ -149,7 +149,7 @@ impl Open {
             | What::AttentionRetry => self.memory_failure(event, prompt),
             What::ImportRow { seconds, path, failed } => self.import_row(*seconds, path, *failed, at),
             What::NodesDisabled => self.session.nodes_disabled = Some(Evidence::of(at)),
-            What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, kept(name, NAME_KEPT)),
+            What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, || kept(name, NAME_KEPT)),
             What::PinError => count(&mut self.session.counts.pin_errors, at, prompt),
             What::Aimdo { level, .. } => match &**level {
                 "ERROR" | "CRITICAL" | "FATAL" => count(&mut self.session.counts.aimdo_errors, at, prompt),
@@ -165,14 +165,14 @@ impl Open {
             What::PinEvict { .. } => count(&mut self.session.counts.pin_evictions, at, prompt),
             What::DeviceClone { .. } => count(&mut self.session.counts.device_clones, at, prompt),
             What::ContainerHint | What::OomKilledFlag { .. } => {
-                push_capped(&mut self.session.container_hints, Evidence::of(at))
+                push_capped(&mut self.session.container_hints, || Evidence::of(at))
             }
             What::ContainerLimit { bytes } => {
                 self.session.container_limit_mib = Some((bytes / MIB, Evidence::of(at)));
-                push_capped(&mut self.session.container_hints, Evidence::of(at));
+                push_capped(&mut self.session.container_hints, || Evidence::of(at));
             }
             What::Stop => self.session.stopped = Some(Evidence::of(at)),
-            What::ErrorNotice => push_capped(&mut self.session.error_notices, Evidence::of(at)),
+            What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
                 if bar.seconds_per_step.is_some() {
@@ -189,7 +189,7 @@ impl Open {
         }
         let fact = Fact { value: FactJson::of(value), at: Evidence::of(at), weak };
         if name == "device" && !weak && !self.session.devices.iter().any(|known| known.value == fact.value) {
-            push_capped(&mut self.session.devices, fact.clone());
+            push_capped(&mut self.session.devices, || fact.clone());
         }
         match self.session.facts.get_mut(name) {
             None => {
