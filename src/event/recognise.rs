@@ -105,15 +105,15 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         'p: 't,
     {
         let Some(mut hit) = found else { return false };
-        let mut at = self.at(segment, text);
+        let mut place = segment.place;
         let mut rest = text;
         let packs = self.packs;
         for part in 0..TEXTS_PER_LINE {
             if part > 0 {
-                at.place.segment = at.place.segment.max(1) + 1;
+                place.segment = place.segment.max(1) + 1;
             }
             self.count(hit.rule);
-            self.emit(segment, at, hit, hit.captures(rest, spans), nested || part > 0);
+            self.emit(segment, place, hit, hit.captures(rest, spans), nested || part > 0);
             rest = hit.tail;
             if rest.is_empty() {
                 break;
@@ -183,7 +183,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         if rule.noise {
             self.tally.noise += 1;
         }
-        if rule.event.is_comfyui() {
+        if rule.is_comfyui {
             self.tally.comfyui += 1;
         }
     }
@@ -196,7 +196,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     fn emit<'t>(
         &mut self,
         segment: &Segment<'t>,
-        at: At<'t>,
+        place: Place,
         hit: Found<'p, 't>,
         captures: Lent<'_, 'p, 't>,
         nested: bool,
@@ -204,31 +204,23 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         'p: 't,
     {
         let rule = hit.rule;
-        let at = At { text: hit.text, rule: &rule.id, ..at };
-        let weak = rule.sets("weak");
-        if rule.event == EventKind::Fact {
-            let mut told = false;
-            for capture in captures.iter() {
-                let Some(value) = fact_value(capture.name, capture.kind, capture.text) else { continue };
-                told = true;
-                self.send(segment, at, What::Fact { name: capture.name, value, weak }, Some(rule), nested);
+        let Segment { stamp, level, cut, glued, indent, tagged, .. } = *segment;
+        if rule.event == EventKind::Fact || !rule.set.is_empty() {
+            let at = At { place, text: hit.text, rule: &rule.id, ..self.at(segment, hit.text) };
+            if self.facts(segment, at, rule, captures, nested) {
+                return;
             }
-            told |= self.send_constants(segment, at, rule, weak, nested);
-            if !told {
-                self.send(segment, at, What::Notice, Some(rule), nested);
-            }
-            return;
         }
-        self.send_constants(segment, at, rule, weak, nested);
         self.command_continues = rule.event == EventKind::Launch && continues(segment.text);
         if rule.event == EventKind::Oom {
             self.oom_continues = OOM_CONTINUES;
             self.oom_text.clear();
             self.oom_text.extend_from_slice(hit.text.get(..hit.text.len().min(4096)).unwrap_or_default());
         }
-        let phrases = OomPhrases(self.packs.oom_phrases());
-        let (indent, tagged) = (segment.indent, segment.tagged);
-        let what = what_of(rule, captures, hit.text, phrases);
+        let what = what_of(rule, captures, hit.text, OomPhrases(self.packs.oom_phrases()));
+        // Written in one go where it stays: see `docs/performance.md`, copies.
+        let followed = self.followed;
+        let at = At { place, text: hit.text, rule: &rule.id, stamp, level, cut, glued, followed };
         self.sink.event(&Event { at, what: &what, rule: Some(rule), indent, tagged, nested });
         if rule.has_message()
             && let Some(message) = captures.iter().find(|capture| *capture.kind == CaptureType::Message)
@@ -236,6 +228,36 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         {
             self.message(segment, message.text);
         }
+    }
+
+    /// Tells the facts that a rule captures or sets; true when that is all it has to say.
+    fn facts<'t>(
+        &mut self,
+        segment: &Segment<'t>,
+        at: At<'t>,
+        rule: &'p Rule,
+        captures: Lent<'_, 'p, 't>,
+        nested: bool,
+    ) -> bool
+    where
+        'p: 't,
+    {
+        let weak = rule.sets("weak");
+        if rule.event != EventKind::Fact {
+            self.send_constants(segment, at, rule, weak, nested);
+            return false;
+        }
+        let mut told = false;
+        for capture in captures.iter() {
+            let Some(value) = fact_value(capture.name, capture.kind, capture.text) else { continue };
+            told = true;
+            self.send(segment, at, What::Fact { name: capture.name, value, weak }, Some(rule), nested);
+        }
+        told |= self.send_constants(segment, at, rule, weak, nested);
+        if !told {
+            self.send(segment, at, What::Notice, Some(rule), nested);
+        }
+        true
     }
 
     fn send_constants<'t>(

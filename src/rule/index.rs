@@ -82,8 +82,7 @@ impl Index {
     /// known to be those of the rule. Of those found in one way, the first entered come first.
     #[inline]
     pub(super) fn candidates(&self, line: &[u8], mut ask: impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
-        let four = four_of(line);
-        if four.is_some_and(|four| self.loose.may_hold(four)) && self.by_start(line, &mut ask).is_some() {
+        if self.by_start(line, &mut ask).is_some() {
             return Some(());
         }
         self.by_first_byte(line, &mut ask)
@@ -100,9 +99,15 @@ impl Index {
 
     #[inline]
     fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
-        let Some((eight, next)) = Next::behind_eight(line) else { return self.loose.ask(four_of(line)?, ask) };
-        let mut likely = self.by_eight.get(eight).iter().filter(|candidate| next.may_be(candidate)).peekable();
-        for short in self.by_four.get(eight & u64::from(u32::MAX)) {
+        let four = four_of(line)?;
+        let Some(eight) = eight_of(line).filter(|eight| !blank_runs(*eight)) else { return self.loose.ask(four, ask) };
+        let (long, short) = (self.by_eight.get(eight), self.by_four.get(four));
+        if long.is_empty() && short.is_empty() {
+            return None;
+        }
+        let next = Next::behind(eight, line.get(8..).unwrap_or_default());
+        let mut likely = long.iter().filter(|candidate| next.may_be(candidate)).peekable();
+        for short in short {
             while let Some(earlier) = likely.next_if(|candidate| candidate.number < short.number) {
                 if ask(earlier.number, next.known(earlier)).is_some() {
                     return Some(());
@@ -122,7 +127,10 @@ fn second_word(line: &[u8]) -> Option<u64> {
     // Most first words are short.
     let near = eight_of(line).and_then(|eight| first_place(places_of(eight, b' ')));
     let blank = near.or_else(|| memchr::memchr(b' ', head))?;
-    four_of(line.get(blank..)?.trim_ascii_start())
+    match line.get(blank + 1) {
+        Some(b'!'..) => four_of(line.get(blank + 1..)?),
+        _ => four_of(line.get(blank..)?.trim_ascii_start()),
+    }
 }
 
 /// A rule, with the eight bytes of its literal that follow what it was found by.
@@ -170,17 +178,15 @@ impl Next {
         Self { bytes, firm: if blank_runs(bytes) { 0 } else { u64::MAX } }
     }
 
-    /// The first eight bytes of a line as a key, and what follows; none when the line is too short, or its blanks may
-    /// not be those of the rule.
+    /// What follows the first eight bytes of a line; it counts for nothing when its blanks may not be those of the rule.
     #[inline]
-    fn behind_eight(line: &[u8]) -> Option<(u64, Self)> {
-        let eight = eight_of(line).filter(|eight| !blank_runs(*eight))?;
-        let mut next = Self::of(line.get(8..).unwrap_or_default());
+    fn behind(eight: u64, rest: &[u8]) -> Self {
+        let mut next = Self::of(rest);
         // A run may begin with the last of the eight.
         if next.bytes as u8 == b' ' && (eight >> 56) as u8 == b' ' {
             next.firm = 0;
         }
-        Some((eight, next))
+        next
     }
 
     /// How many bytes of the line are those of a candidate that was found by its first eight and may be it.
@@ -208,7 +214,7 @@ struct Buckets {
     pending: Vec<(u64, Candidate)>,
     candidates: Vec<Candidate>,
     slots: Vec<Bucket>,
-    /// A bit for each key, by a hash of its first four bytes: most lines belong to no rule, and this says so at once.
+    /// A bit for each key, by a hash: most lines belong to no rule, and this says so at once.
     sieve: Vec<u64>,
 }
 
@@ -260,7 +266,7 @@ impl Buckets {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.slots.len() - 1)
     }
 
-    /// When false, no candidate has a key that begins with the same four bytes.
+    /// When false, no candidate has this key.
     #[inline]
     fn may_hold(&self, key: u64) -> bool {
         let (word, bit) = place_in_sieve(key);
@@ -269,7 +275,7 @@ impl Buckets {
 
     #[inline]
     fn get(&self, key: u64) -> &[Candidate] {
-        if self.slots.is_empty() {
+        if !self.may_hold(key) {
             return &[];
         }
         let mut at = self.home(key);
@@ -287,9 +293,6 @@ impl Buckets {
 
     #[inline]
     fn ask(&self, key: u64, ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
-        if !self.may_hold(key) {
-            return None;
-        }
         self.get(key).iter().find_map(|candidate| ask(candidate.number, 0))
     }
 }
@@ -297,8 +300,8 @@ impl Buckets {
 /// Word and bit of a key in a sieve.
 #[inline]
 fn place_in_sieve(key: u64) -> (usize, u64) {
-    let hash = (key as u32).wrapping_mul(0x9E37_79B1);
-    ((hash >> 24) as usize, 1 << (hash >> 18 & 63))
+    let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((hash >> 56) as usize, 1 << (hash >> 50 & 63))
 }
 
 #[cfg(test)]

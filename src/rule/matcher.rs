@@ -31,6 +31,8 @@ pub struct Rule {
     pub until_before_numbers: bool,
     pub mark: Option<Mark>,
     pub noise: bool,
+    /// Only ComfyUI prints such a text.
+    pub is_comfyui: bool,
     pub set: Vec<(Box<str>, Constant)>,
     open: bool,
     has_message: bool,
@@ -106,6 +108,7 @@ impl Rule {
             until_before_numbers,
             mark: def.mark,
             noise: def.noise || def.event == EventKind::Noise,
+            is_comfyui: def.event.is_comfyui(),
             set: def.set.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect(),
             open: def.open,
             has_message: false,
