@@ -5,6 +5,7 @@ pub mod bisect;
 pub mod cli;
 pub mod command;
 pub mod coverage;
+mod decimal;
 pub mod diagnosis;
 pub mod document;
 mod eight;

@@ -11,6 +11,7 @@ use nom::{
     number::complete::double,
 };
 
+use crate::decimal::short_decimal;
 use crate::rule::CaptureType;
 
 /// Bytes in one MiB.
@@ -61,28 +62,6 @@ pub fn capture_bytes(kind: &CaptureType, text: &[u8]) -> Option<f64> {
 /// Reads a number as Python prints it.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
     short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
-}
-
-/// Digits with at most one point among them, as nearly all numbers of a log are. Up to fifteen digits and their power
-/// of ten are exact, so that their quotient is the number that the standard library would read.
-fn short_decimal(text: &[u8]) -> Option<f64> {
-    const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
-    let ([b'0'..=b'9', ..], [.., b'0'..=b'9'], ..=16) = (text, text, text.len()) else { return None };
-    let mut digits = 0_u64;
-    let mut point = None;
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'0'..=b'9' => digits = digits * 10 + u64::from(byte - b'0'),
-            b'.' if point.is_none() => point = Some(at),
-            _ => return None,
-        }
-    }
-    match point {
-        // Sixteen digits without a point may be too many.
-        None if text.len() > 15 => None,
-        None => Some(digits as f64),
-        Some(at) => Some(digits as f64 / TENS.get(text.len() - at - 1)?),
-    }
 }
 
 #[cfg(test)]

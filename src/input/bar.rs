@@ -3,6 +3,7 @@
 //! Says nothing about series of frames (see `part`), and keeps neither the description nor the drawn bar.
 
 use super::line::Bar;
+use crate::decimal::short_decimal;
 use memchr::{memchr, memchr2, memmem, memrchr};
 
 /// The longest description before a bar, in bytes.
@@ -188,7 +189,8 @@ fn bracket(s: &[u8]) -> Option<Bracket> {
         .iter()
         .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'?' | b'e' | b'+'))
         .count();
-    let value = s.get(at..at + number).and_then(|n| std::str::from_utf8(n).ok()).and_then(|n| n.parse::<f64>().ok());
+    let digits = s.get(at..at + number)?;
+    let value = short_decimal(digits).or_else(|| std::str::from_utf8(digits).ok()?.parse().ok());
     at += number;
     let unit = s.get(at..).unwrap_or_default();
     let length = memchr2(b',', b']', unit.get(..24).unwrap_or(unit));

@@ -3,7 +3,7 @@
 //! Searching every line would cost more than reading it; a text that a rule knows shows itself in the
 //! first lines of that rule.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use serde::Serialize;
@@ -77,7 +77,8 @@ impl SignalTexts {
 /// Signals of one session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SignalTracker {
-    seen: BTreeMap<usize, Signal>,
+    /// By the number of the text.
+    seen: Vec<Option<Box<Signal>>>,
     /// By the number of the rule.
     of_rules: Vec<Searched>,
     /// Texts that no rule knows, by the name of what knew them.
@@ -141,12 +142,18 @@ impl SignalTracker {
     }
 
     fn enter(&mut self, texts: &SignalTexts, number: usize, at: &At<'_>, prompt: u64) {
-        let signal = self.seen.entry(number).or_insert_with(|| Signal {
-            text: texts.text(number).to_owned(),
-            count: 0,
-            first: Evidence::of(at),
-            prompts: BTreeSet::new(),
-            last_line: 0,
+        if number >= self.seen.len() {
+            self.seen.resize(number + 1, None);
+        }
+        let Some(slot) = self.seen.get_mut(number) else { return };
+        let signal = slot.get_or_insert_with(|| {
+            Box::new(Signal {
+                text: texts.text(number).to_owned(),
+                count: 0,
+                first: Evidence::of(at),
+                prompts: BTreeSet::new(),
+                last_line: 0,
+            })
         });
         if signal.last_line != at.place.line {
             signal.count += 1;
@@ -158,6 +165,6 @@ impl SignalTracker {
     }
 
     pub(crate) fn into_list(self) -> Vec<Signal> {
-        self.seen.into_values().collect()
+        self.seen.into_iter().flatten().map(|signal| *signal).collect()
     }
 }
