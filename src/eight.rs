@@ -38,6 +38,13 @@ pub(crate) fn first_place(places: u64) -> Option<usize> {
     (places != 0).then(|| (places.trailing_zeros() / 8) as usize)
 }
 
+/// Where `byte` stands first in `text`; mostly among the first eight.
+#[inline]
+pub(crate) fn position(byte: u8, text: &[u8]) -> Option<usize> {
+    let near = eight_of(text).and_then(|bytes| first_place(places_of(bytes, byte)));
+    near.or_else(|| memchr::memchr(byte, text))
+}
+
 /// Where the first byte stands that ends a name for sure: a blank, a tab, `:`, `@`, or one beyond ASCII. Only the first
 /// 16 bytes are looked at; 16 when none of them does, and none for a text of less than eight. Nearly without branches,
 /// since no two lines are alike.

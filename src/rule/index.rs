@@ -4,7 +4,7 @@
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
 use super::colon::Colon;
-use crate::eight::{eight_of, first_place, four_of, places_of};
+use crate::eight::{eight_of, four_of, places_of, position};
 
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]
@@ -124,9 +124,7 @@ impl Index {
 #[inline]
 fn second_word(line: &[u8]) -> Option<u64> {
     let head = line.get(..line.len().min(160))?;
-    // Most first words are short.
-    let near = eight_of(line).and_then(|eight| first_place(places_of(eight, b' ')));
-    let blank = near.or_else(|| memchr::memchr(b' ', head))?;
+    let blank = position(b' ', head)?;
     match line.get(blank + 1) {
         Some(b'!'..) => four_of(line.get(blank + 1..)?),
         _ => four_of(line.get(blank..)?.trim_ascii_start()),

@@ -2,6 +2,7 @@
 
 use super::super::stamp::{clock, date_time, digits, fraction, zone};
 use super::{Stripped, keep, leading, level, one_blank, typed};
+use crate::eight::position;
 use memchr::memchr;
 
 pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
@@ -9,7 +10,7 @@ pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
     match inner.first()? {
         b'0'..=b'9' | b' ' => stamp_in_brackets(s, inner, out).or_else(|| bare_colour(s, out)),
         b'A'..=b'Z' | b'a'..=b'z' => {
-            let end = memchr(b']', inner.get(..160).unwrap_or(inner))?;
+            let end = position(b']', inner.get(..160).unwrap_or(inner))?;
             let name = inner.get(..end)?;
             let rest = inner.get(end + 1..)?;
             if let Some(level) = level(name) {
@@ -42,14 +43,16 @@ pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
 
 /// `[2026-08-05 12:00:00.123] `, `[12:00:00] ` and the kernel's `[  962.891902] `.
 fn stamp_in_brackets<'a>(s: &'a [u8], inner: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+    if let Some(time) = date_time(inner).or_else(|| clock(inner)) {
+        let time = time + fraction(inner, time, true);
+        let end = time + zone(inner, time);
+        if inner.get(end) == Some(&b']') {
+            keep(out, inner.get(..end)?);
+            return Some(one_blank(s.get(end + 2..)?));
+        }
+    }
     let end = memchr(b']', inner.get(..40).unwrap_or(inner))?;
     let stamp = inner.get(..end)?;
-    let length = date_time(stamp).or_else(|| clock(stamp)).map(|n| n + fraction(stamp, n, true));
-    let length = length.map(|n| n + zone(stamp, n));
-    if length == Some(stamp.len()) {
-        keep(out, stamp);
-        return Some(one_blank(s.get(end + 2..)?));
-    }
     let seconds = stamp.get(leading(stamp)..)?;
     let whole = digits(seconds, 0);
     if whole > 0 && seconds.get(whole) == Some(&b'.') && digits(seconds, whole + 1) == 6 && seconds.len() == whole + 7 {

@@ -81,8 +81,8 @@ pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
     out
 }
 
-/// For sure no prefix begins `text`, which has neither blanks before it nor anything but ASCII in it: the cheap question
-/// that is answered with yes for nearly all lines of a log without prefixes. No answer is wrong but no.
+/// For sure no prefix begins `text`, which has no blanks before it: the cheap question that is answered with yes for
+/// nearly all lines of a log without prefixes. A no may be wrong, a yes is not.
 #[inline]
 pub(crate) fn is_bare(text: &[u8]) -> bool {
     let Some(first) = text.first() else { return false };
@@ -123,6 +123,8 @@ fn once<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
         Start::None => None,
         Start::Bracket => bracket(s, out),
         Start::Digit => stamped(s, out).or_else(|| word(s, out)),
+        // Behind one prefix there is mostly no other.
+        Start::Word if letter::is_bare(s) => None,
         Start::Word => word(s, out),
         Start::Quoted => quoted(s),
         Start::Sign => sign(s, out),
