@@ -71,11 +71,12 @@ mod tests {
     fn what_is_read_is_what_the_standard_library_reads() {
         let digits = "98765432101234567";
         for length in 1..=17 {
-            let whole = &digits[..length];
+            let whole: String = digits.chars().take(length).collect();
             let expected = (length <= 15).then(|| whole.parse().unwrap());
             assert_eq!(short_decimal(whole.as_bytes()), expected, "{whole}");
             for point in 1..length {
-                let text = format!("{}.{}", &whole[..point], &whole[point..]);
+                let mut text = whole.clone();
+                text.insert(point, '.');
                 let expected = (length <= 15).then(|| text.parse().unwrap());
                 assert_eq!(short_decimal(text.as_bytes()), expected, "{text}");
             }

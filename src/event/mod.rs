@@ -14,6 +14,7 @@ mod memo;
 mod oom;
 mod recognise;
 mod size;
+mod what;
 
 use std::borrow::Cow;
 

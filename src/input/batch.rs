@@ -145,7 +145,7 @@ impl Batch {
 
     /// Lines and bytes from the origin; none when they are too many, as behind a huge line.
     #[inline]
-    fn from_origin(&mut self, place: Place) -> Option<(u32, u32)> {
+    fn since_origin(&mut self, place: Place) -> Option<(u32, u32)> {
         let origin = self.origin.get_or_insert(place);
         let line = place.line.checked_sub(origin.line)?;
         let byte = place.byte.checked_sub(origin.byte)?;
@@ -178,7 +178,7 @@ impl Sink for Batch {
 
     #[inline]
     fn plain(&mut self, text: &[u8], place: Place, indent: u32) {
-        match self.from_origin(place) {
+        match self.since_origin(place) {
             Some((line, byte)) => {
                 let text = self.keep(text);
                 self.items.push(Item { text, line, byte, indent, kind: Kind::Plain });

@@ -10,7 +10,8 @@ use super::capture::CaptureType;
 use super::index::Index;
 use super::kind::EventKind;
 use super::schema::{Constant, Mark, MessageDef};
-use super::template::{Captures, Lent, Part, Slot, Spans, Template, TemplateError, begins_with_number};
+use super::spans::{Captures, Lent, Slot, Spans};
+use super::template::{Part, Template, TemplateError, begins_with_number};
 use super::version::{Since, Version};
 
 /// Largest compiled size of a pack's regex, in bytes.

@@ -4,186 +4,17 @@
 //! begins, so a line costs what its own length costs. Which template a line is tried against is
 //! decided elsewhere (`matcher`).
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
-use crate::eight::begins_with;
-
-use super::capture::{CaptureType, blanks, token_len};
+use super::capture::CaptureType;
+use super::spans::{Captures, Lent, Slot, Spans};
+use super::walk::{literal_prefix, walk};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Part {
     Literal(Box<[u8]>),
     /// Number of a slot.
     Capture(usize),
-}
-
-/// Name and type of a capture.
-#[derive(Debug, Clone)]
-pub(crate) struct Slot {
-    pub(crate) name: Box<str>,
-    pub(crate) kind: CaptureType,
-    key: u64,
-}
-
-impl Slot {
-    pub(crate) fn new(name: &str, kind: CaptureType) -> Self {
-        Self { name: name.into(), kind, key: first_eight(name) }
-    }
-
-    /// Its name is `name`. For a name in the program's text the compiler works out the eight bytes.
-    #[inline(always)]
-    fn is_called(&self, name: &str) -> bool {
-        self.key == first_eight(name) && (name.len() < 8 || *self.name == *name)
-    }
-}
-
-#[inline(always)]
-fn first_eight(name: &str) -> u64 {
-    let mut key = 0;
-    let bytes = name.as_bytes();
-    let mut at = 0;
-    while at < 8 && at < bytes.len() {
-        key |= (bytes[at] as u64) << (8 * at);
-        at += 1;
-    }
-    key
-}
-
-/// A captured piece of a line.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Capture<'r, 't> {
-    pub name: &'r str,
-    pub kind: &'r CaptureType,
-    pub text: &'t [u8],
-}
-
-const MOST_CAPTURES: usize = 14;
-/// Places that the free captures of one match may try. Real lines need a few; without an end, a template of
-/// many free captures would try every combination of places in a line made for it.
-const MOST_TRIES: u16 = 1024;
-
-/// Where each capture begins and ends in the line, by the number of its slot; nothing points into rule or line,
-/// so that one record serves all rules tried on a line.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spans {
-    items: [(u32, u32); MOST_CAPTURES],
-    tries: u16,
-}
-
-impl Spans {
-    /// A capture that took no part in the match.
-    const ABSENT: (u32, u32) = (u32::MAX, 0);
-
-    pub(crate) fn new() -> Self {
-        Self { items: [Self::ABSENT; MOST_CAPTURES], tries: 0 }
-    }
-
-    pub(crate) fn set(&mut self, slot: usize, from: usize, to: usize) {
-        // Lines are cut far below 4 GiB.
-        if let (Some(item), Ok(from), Ok(to)) = (self.items.get_mut(slot), u32::try_from(from), u32::try_from(to)) {
-            *item = (from, to);
-        }
-    }
-
-    /// The capture of `slot` took no part.
-    pub(crate) fn unset(&mut self, slot: usize) {
-        if let Some(item) = self.items.get_mut(slot) {
-            *item = Self::ABSENT;
-        }
-    }
-
-    /// The spans of the first `count` slots.
-    pub(crate) fn first(&self, count: usize) -> &[(u32, u32)] {
-        self.items.get(..count).unwrap_or(&self.items)
-    }
-
-    /// Takes spans that were kept.
-    pub(crate) fn take_over(&mut self, spans: &[(u32, u32)]) {
-        for (item, span) in self.items.iter_mut().zip(spans) {
-            *item = *span;
-        }
-    }
-
-    /// A span without the blanks at its ends.
-    fn set_trimmed(&mut self, slot: usize, text: &[u8], from: usize, to: usize) {
-        let taken = text.get(from..to).unwrap_or_default();
-        let from = to - taken.trim_ascii_start().len();
-        let kept = text.get(from..to).unwrap_or_default().trim_ascii_end().len();
-        self.set(slot, from, from + kept);
-    }
-}
-
-/// The captures of one match. More than [`Captures::MAX`] are never written in a template.
-#[derive(Debug, Clone, Copy)]
-pub struct Captures<'r, 't> {
-    slots: &'r [Slot],
-    text: &'t [u8],
-    spans: Spans,
-}
-
-impl<'r, 't> Captures<'r, 't> {
-    /// Most captures a template may have.
-    pub const MAX: usize = MOST_CAPTURES;
-
-    pub(crate) fn new(slots: &'r [Slot], text: &'t [u8], spans: Spans) -> Self {
-        Self { slots, text, spans }
-    }
-
-    fn lent(&self) -> Lent<'_, 'r, 't> {
-        Lent { slots: self.slots, text: self.text, spans: &self.spans }
-    }
-
-    /// All captures, in the order of the template.
-    pub fn iter(&self) -> impl Iterator<Item = Capture<'r, 't>> {
-        self.lent().iter()
-    }
-
-    /// The capture called `name`.
-    pub fn get(&self, name: &str) -> Option<Capture<'r, 't>> {
-        self.lent().get(name)
-    }
-}
-
-/// Captures whose spans stand elsewhere: copying what was just written cost a tenth of the time on dense logs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lent<'s, 'r, 't> {
-    slots: &'r [Slot],
-    text: &'t [u8],
-    spans: &'s Spans,
-}
-
-impl<'s, 'r, 't> Lent<'s, 'r, 't> {
-    pub(crate) fn new(slots: &'r [Slot], text: &'t [u8], spans: &'s Spans) -> Self {
-        Self { slots, text, spans }
-    }
-
-    /// All captures, in the order of the template.
-    pub(crate) fn iter(self) -> impl Iterator<Item = Capture<'r, 't>> + use<'s, 'r, 't> {
-        let text = self.text;
-        self.slots.iter().zip(&self.spans.items).filter_map(move |(slot, (from, to))| {
-            let text = text.get(*from as usize..*to as usize)?;
-            Some(Capture { name: &slot.name, kind: &slot.kind, text })
-        })
-    }
-
-    /// The capture called `name`.
-    #[inline(always)]
-    pub(crate) fn get(self, name: &str) -> Option<Capture<'r, 't>> {
-        // A loop and no `find`, whose closure would keep the compiler from working the name out.
-        for (slot, (from, to)) in self.slots.iter().zip(&self.spans.items) {
-            if slot.is_called(name) {
-                let text = self.text.get(*from as usize..*to as usize)?;
-                return Some(Capture { name: &slot.name, kind: &slot.kind, text });
-            }
-        }
-        None
-    }
-
-    /// Where the last capture ends in the text that was matched.
-    pub(crate) fn last_end(self) -> Option<usize> {
-        let last = self.slots.len().checked_sub(1)?;
-        self.spans.items.get(last).map(|(_, to)| *to as usize)
-    }
 }
 
 /// Why a template cannot be used.
@@ -273,7 +104,7 @@ impl Template {
     /// Matches `text` from `at` on; where the match ends.
     pub(crate) fn match_at(&self, text: &[u8], at: usize, spans: &mut Spans) -> Option<usize> {
         spans.tries = 0;
-        run(&self.parts, &self.slots, text, at, spans)
+        walk(&self.parts, &self.slots, text, at, spans)
     }
 
     /// Matches the beginning of `text`, of which the first `known` bytes are those of the template.
@@ -282,9 +113,9 @@ impl Template {
         match self.parts.split_first() {
             Some((Part::Literal(literal), later)) if known > 0 => {
                 let at = literal_prefix(literal, text, known, later.is_empty())?;
-                run(later, &self.slots, text, at, spans)
+                walk(later, &self.slots, text, at, spans)
             }
-            _ => run(&self.parts, &self.slots, text, 0, spans),
+            _ => walk(&self.parts, &self.slots, text, 0, spans),
         }
     }
 
@@ -321,145 +152,6 @@ fn push_capture(
     parts.push(Part::Capture(slots.len()));
     slots.push(Slot::new(name, kind));
     Ok(())
-}
-
-/// Matches `parts` at `at`; where they end.
-fn run(parts: &[Part], slots: &[Slot], text: &[u8], at: usize, spans: &mut Spans) -> Option<usize> {
-    let mut parts = parts;
-    let mut at = at;
-    while let Some((part, later)) = parts.split_first() {
-        match part {
-            Part::Literal(literal) => at += literal_prefix(literal, text.get(at..)?, 0, later.is_empty())?,
-            Part::Capture(number) => {
-                let kind = &slots.get(*number)?.kind;
-                if kind.is_free() {
-                    return free_capture(*number, later, slots, text, at, spans);
-                }
-                let end = at + token_len(kind, text.get(at..)?)?;
-                if end > text.len() {
-                    return None;
-                }
-                spans.set(*number, at, end);
-                at = end;
-            }
-        }
-        parts = later;
-    }
-    Some(at)
-}
-
-/// Text up to the next literal; several places of it are tried in order.
-fn free_capture(
-    number: usize,
-    later: &[Part],
-    slots: &[Slot],
-    text: &[u8],
-    from: usize,
-    spans: &mut Spans,
-) -> Option<usize> {
-    let is_word = slots.get(number)?.kind == CaptureType::Word;
-    let rest = text.get(from..)?;
-    let limit = from + if is_word { word_len(rest) } else { rest.len() };
-    let Some(Part::Literal(next)) = later.first() else {
-        if is_word && limit == from {
-            return None;
-        }
-        spans.set_trimmed(number, text, from, limit);
-        return Some(limit);
-    };
-    let head = next.iter().position(|byte| *byte == b' ').unwrap_or(next.len());
-    let needle = next.get(..head.max(1))?;
-    let mut search = from;
-    while let Some(at) = place_of(needle, text, search) {
-        search = at + needle.len();
-        spans.tries += 1;
-        if at > limit || spans.tries > MOST_TRIES {
-            return None;
-        }
-        if at == from && is_word {
-            continue;
-        }
-        spans.set_trimmed(number, text, from, at);
-        if let Some(end) = run(later, slots, text, at, spans) {
-            return Some(end);
-        }
-    }
-    None
-}
-
-/// Where `needle` stands next, from `from` on. A needle is a word or less and is mostly found at once, so that
-/// preparing a searcher for it (30 ns and more) would cost more than the search.
-fn place_of(needle: &[u8], text: &[u8], from: usize) -> Option<usize> {
-    let first = *needle.first()?;
-    let mut at = from;
-    loop {
-        at += memchr(first, text.get(at..)?)?;
-        if text.get(at..)?.starts_with(needle) {
-            return Some(at);
-        }
-        at += 1;
-    }
-}
-
-/// How much of `text` the literal takes; one blank in it takes one or more. The first `known` bytes are the same.
-fn literal_prefix(literal: &[u8], text: &[u8], known: usize, last: bool) -> Option<usize> {
-    let known = known.min(literal.len());
-    if begins_with(text.get(known..)?, literal.get(known..)?) {
-        let mut used = literal.len();
-        if literal.last() == Some(&b' ') && !last {
-            used += blanks(text.get(used..)?);
-        }
-        return Some(used);
-    }
-    let same = common(literal, text);
-    // Only blanks may be more or fewer; most lines differ in something else, and walking through them again would
-    // double the cost of looking for a rule.
-    let behind_blank = same.checked_sub(1).and_then(|before| literal.get(before)) == Some(&b' ');
-    let may_differ = match (literal.get(same), text.get(same)) {
-        (Some(b' '), Some(b'\t')) => true,
-        (Some(b' '), _) | (_, Some(b' ' | b'\t')) => behind_blank,
-        _ => false,
-    };
-    if may_differ { loose_prefix(literal, text) } else { None }
-}
-
-/// How many bytes are the same at the beginning.
-fn common(a: &[u8], b: &[u8]) -> usize {
-    let (a8, b8) = (a.as_chunks::<8>().0, b.as_chunks::<8>().0);
-    let mut at = 0;
-    for (x, y) in a8.iter().zip(b8) {
-        let differs = u64::from_le_bytes(*x) ^ u64::from_le_bytes(*y);
-        if differs != 0 {
-            return at + (differs.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let (a, b) = (a.get(at..).unwrap_or_default(), b.get(at..).unwrap_or_default());
-    at + a.iter().zip(b).take_while(|(x, y)| x == y).count()
-}
-
-/// A literal whose blanks are not those of the text.
-#[inline(never)]
-fn loose_prefix(literal: &[u8], text: &[u8]) -> Option<usize> {
-    let mut used = 0;
-    for byte in literal {
-        if *byte == b' ' {
-            let skipped = blanks(text.get(used..)?);
-            if skipped == 0 && literal.get(..used).is_none_or(|done| done.last() != Some(&b' ')) {
-                return None;
-            }
-            used += skipped;
-        } else if text.get(used) == Some(byte) {
-            used += 1;
-        } else {
-            return None;
-        }
-    }
-    Some(used)
-}
-
-fn word_len(text: &[u8]) -> usize {
-    text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len())
 }
 
 /// A number capture begins the template: found by a digit.

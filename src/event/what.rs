@@ -1,0 +1,186 @@
+//! What a rule's line says: its captures and constants become the typed parts of an event.
+
+use std::borrow::Cow;
+
+use super::oom::{OomPhrases, Sizes, add_captures};
+use super::size::{MIB, capture_bytes, number};
+use super::{FactValue, OomNumbers, What};
+use crate::rule::{CaptureType, Constant, EventKind, Lent, Rule};
+
+/// The value of a capture of a fact; none when it holds nothing that could be one.
+pub(super) fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> Option<FactValue<'a>> {
+    if name.ends_with("_mib") {
+        return capture_bytes(kind, text).map(|bytes| FactValue::Number(bytes / MIB));
+    }
+    let text = unicode(text);
+    Some(match kind {
+        CaptureType::Int | CaptureType::Float | CaptureType::Seconds | CaptureType::Bytes => {
+            FactValue::Number(text.parse().ok()?)
+        }
+        CaptureType::Bool => FactValue::Bool(text.eq_ignore_ascii_case("true")),
+        _ if text.trim().is_empty() => return None,
+        _ => FactValue::Text(text),
+    })
+}
+
+/// Text as Unicode. Nearly all of it is, and checking that alone is cheaper than looking for what to replace.
+fn unicode(text: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(text),
+    }
+}
+
+/// Shorthand access to a match's captures.
+struct Read<'s, 'r, 't>(Lent<'s, 'r, 't>);
+
+impl<'t> Read<'_, '_, 't> {
+    #[inline(always)]
+    fn text(&self, name: &str) -> Option<Cow<'t, str>> {
+        self.0.get(name).map(|capture| unicode(capture.text))
+    }
+
+    #[inline(always)]
+    fn owned(&self, name: &str) -> Cow<'t, str> {
+        self.text(name).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    fn number(&self, name: &str) -> Option<f64> {
+        number(self.0.get(name)?.text)
+    }
+
+    #[inline(always)]
+    fn bytes(&self, name: &str) -> Option<f64> {
+        let capture = self.0.get(name)?;
+        capture_bytes(capture.kind, capture.text)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|text| text.eq_ignore_ascii_case("true"))
+    }
+}
+
+/// What a line of `rule` says.
+pub(super) fn what_of<'t>(
+    rule: &'t Rule,
+    captures: Lent<'_, 't, 't>,
+    text: &'t [u8],
+    phrases: OomPhrases<'t>,
+) -> What<'t> {
+    let read = Read(captures);
+    let kind = || match rule.constant("kind") {
+        Some(Constant::Text(kind)) => Cow::Borrowed(kind.as_str()),
+        _ => read.owned("kind"),
+    };
+    match rule.event {
+        EventKind::Fact | EventKind::Notice => What::Notice,
+        EventKind::Launch => What::Launch { args: read.owned("args") },
+        EventKind::ServerStart => What::ServerStart,
+        EventKind::ServerReady => What::ServerReady,
+        EventKind::PromptGot => What::PromptGot,
+        EventKind::PromptExecuted => What::PromptExecuted { seconds: read.number("seconds").unwrap_or(0.0) },
+        EventKind::PromptInvalid => What::PromptInvalid,
+        EventKind::PromptDetail => What::PromptDetail,
+        EventKind::PromptInterrupted => What::PromptInterrupted,
+        EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
+        EventKind::LoadComplete => What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded") },
+        EventKind::LoadPartial => What::LoadPartial {
+            class: read.text("class"),
+            loaded: read.bytes("loaded"),
+            offloaded: read.bytes("offloaded"),
+        },
+        EventKind::LoadDynamic => {
+            What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) }
+        }
+        EventKind::LoadOld => What::LoadOld,
+        EventKind::Loader => What::Loader,
+        EventKind::Unload => What::Unload { count: read.number("count").unwrap_or(0.0) as u64 },
+        EventKind::UnloadPartial => What::UnloadPartial { freed: read.bytes("freed") },
+        EventKind::UnloadDetail => What::UnloadDetail,
+        EventKind::LeakPotential => What::LeakPotential { class: read.owned("class") },
+        EventKind::LeakWarning => What::LeakWarning { class: read.owned("class") },
+        EventKind::Exception => What::Exception { message: read.owned("message") },
+        EventKind::TracebackStart => What::TracebackStart,
+        EventKind::TracebackFrame => What::TracebackFrame {
+            file: read.owned("file"),
+            line: read.number("line").unwrap_or(0.0) as u64,
+            function: read.owned("func"),
+        },
+        EventKind::ExceptionLine => What::ExceptionLine { kind: read.owned("type"), message: read.owned("message") },
+        EventKind::Oom => {
+            let (mut numbers, mut sizes) = phrases.read(text);
+            add_captures(captures, false, &mut numbers, &mut sizes);
+            What::Oom { kind: kind(), numbers: Box::new(numbers), sizes }
+        }
+        EventKind::OomField => {
+            let mut numbers = OomNumbers::default();
+            let mut sizes: Sizes<'t> = Vec::new();
+            add_captures(captures, false, &mut numbers, &mut sizes);
+            What::OomField { numbers: Box::new(numbers), sizes }
+        }
+        EventKind::OomUnload => What::OomUnload,
+        EventKind::OomTip => What::OomTip,
+        EventKind::OomSummary => What::OomSummary,
+        EventKind::TiledRetry => What::TiledRetry,
+        EventKind::AttentionRetry => What::AttentionRetry,
+        EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested") },
+        EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint") },
+        EventKind::KernelKill => What::KernelKill {
+            pid: read.number("pid").unwrap_or(0.0) as u64,
+            name: read.owned("name"),
+            anon_rss: read.bytes("anon_rss"),
+            cgroup: rule.sets("cgroup") || read.flag("cgroup"),
+        },
+        EventKind::Kill if rule.sets("oom_killed") => What::OomKilledFlag { value: true },
+        EventKind::Kill => What::Kill,
+        EventKind::OomDaemon => What::OomDaemon,
+        EventKind::Exit => What::Exit { code: read.number("code").unwrap_or(0.0) as i64 },
+        EventKind::Crash => What::Crash,
+        EventKind::Stop => What::Stop,
+        EventKind::Pause => What::Pause,
+        EventKind::ContainerHint => What::ContainerHint,
+        EventKind::ContainerLimit => match read.bytes("limit") {
+            Some(bytes) => What::ContainerLimit { bytes },
+            None => What::ContainerHint,
+        },
+        EventKind::OomKilledFlag => What::OomKilledFlag { value: read.flag("value") },
+        EventKind::ImportRow => What::ImportRow {
+            seconds: read.number("seconds").unwrap_or(0.0),
+            path: read.owned("path"),
+            failed: rule.sets("failed"),
+        },
+        EventKind::ImportFailed => What::ImportFailed { path: read.owned("path"), reason: read.owned("reason") },
+        EventKind::NodesDisabled => What::NodesDisabled,
+        EventKind::NodeSkipped => What::NodeSkipped { name: read.owned("name") },
+        EventKind::PinError => What::PinError,
+        EventKind::Aimdo => What::Aimdo { level: read.owned("level"), message: read.owned("message") },
+        EventKind::CacheEvict => What::CacheEvict { active: read.flag("active"), full: read.flag("full") },
+        EventKind::PinEvict => What::PinEvict { freed: read.bytes("freed") },
+        EventKind::DetailLoad => {
+            What::DetailLoad { class: read.owned("class"), ram: read.bytes("ram"), vram: read.bytes("vram") }
+        }
+        EventKind::DeviceClone => What::DeviceClone { class: read.owned("class"), device: read.owned("device") },
+        EventKind::ReportField => match captures.iter().next() {
+            Some(capture) => What::ReportField { name: capture.name, value: String::from_utf8_lossy(capture.text) },
+            None => What::Notice,
+        },
+        EventKind::ReportStart => What::ReportStart,
+        EventKind::ReportSection => What::ReportSection { section: read.owned("section") },
+        EventKind::ErrorNotice => match read.text("type").or_else(|| constant_text(rule, "type")) {
+            Some(kind) => What::ExceptionLine {
+                kind,
+                message: read.text("message").or_else(|| read.text("detail")).unwrap_or_default(),
+            },
+            None => What::ErrorNotice,
+        },
+        EventKind::Noise => What::Noise,
+    }
+}
+
+fn constant_text<'t>(rule: &'t Rule, name: &str) -> Option<Cow<'t, str>> {
+    match rule.constant(name) {
+        Some(Constant::Text(text)) => Some(Cow::Borrowed(text)),
+        _ => None,
+    }
+}
