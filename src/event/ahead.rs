@@ -12,7 +12,7 @@ use super::answers::Cursor;
 use super::asker::Asker;
 use super::desk::{Desk, Load};
 use super::{EventSink, Recogniser};
-use crate::input::{InputError, Intake, Piece, ReadOptions, Reader, Sink, Source, Text};
+use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
 use crate::rule::{Matcher, Spans};
 
 /// Blocks in use: one with each thread, and one between them.
@@ -123,14 +123,12 @@ fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
             }
         }
         let followed = number < last;
-        match batch.piece(text, number) {
-            Some(Piece::Text(segment)) => {
-                let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
-                let answer = answer.unwrap_or_else(|| recogniser.ask(segment.text, &mut spans));
-                recogniser.told(&segment, answer, &mut spans, followed);
-            }
-            Some(Piece::Bar(place, bar)) => recogniser.bar(place, bar),
-            None => {}
+        if let Some(segment) = batch.segment_at(text, number) {
+            let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
+            let answer = answer.unwrap_or_else(|| recogniser.ask(segment.text, &mut spans));
+            recogniser.told(&segment, answer, &mut spans, followed);
+        } else if let Some((place, bar)) = batch.bar_at(number) {
+            recogniser.bar(place, bar);
         }
         number += 1;
     }

@@ -72,6 +72,7 @@ impl Answers {
 
     /// The answer for text `number`; those before it were read with the same cursor, silent ones aside. None when nobody
     /// asked.
+    #[inline(always)]
     pub(super) fn next<'p, 't>(
         &self,
         number: usize,

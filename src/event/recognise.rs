@@ -89,7 +89,10 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
         let mut spans = Spans::new();
         let found = self.packs.matcher().look_up(text, &mut spans);
-        self.texts_from(segment, text, found, &mut spans, nested)
+        if let Some(found) = found {
+            self.texts_from(segment, text, found, &mut spans, nested);
+        }
+        found.is_some()
     }
 
     /// The same, when the first look-up was made.
@@ -97,14 +100,12 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         &mut self,
         segment: &Segment<'t>,
         text: &'t [u8],
-        found: Option<Found<'p, 't>>,
+        mut hit: Found<'p, 't>,
         spans: &mut Spans,
         nested: bool,
-    ) -> bool
-    where
+    ) where
         'p: 't,
     {
-        let Some(mut hit) = found else { return false };
         let mut place = segment.place;
         let mut rest = text;
         let packs = self.packs;
@@ -123,7 +124,6 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
                 None => break,
             }
         }
-        true
     }
 
     /// Asks about a text what can be known of it by itself.
@@ -133,6 +133,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// A segment of which it is known what can be known of its text; `followed` tells whether another one of the same
     /// block will come.
+    #[inline]
     pub(super) fn told<'t>(&mut self, segment: &Segment<'t>, answer: Answer<'p, 't>, spans: &mut Spans, followed: bool)
     where
         'p: 't,
@@ -141,7 +142,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         self.followed = followed;
         match answer {
             Answer::Rule(found) => {
-                self.texts_from(segment, segment.text, Some(found), spans, false);
+                self.texts_from(segment, segment.text, found, spans, false);
                 if segment.indent == 0 && self.oom_continues > 0 {
                     self.oom_continues -= 1;
                 }

@@ -45,7 +45,8 @@ enum Kind {
 /// What most texts do not have.
 #[derive(Debug, Clone, Copy)]
 struct Detail {
-    place: Place,
+    /// When it is not counted from the origin.
+    place: Option<Place>,
     stamp: Option<Stretch>,
     level: Option<Level>,
     tagged: bool,
@@ -53,6 +54,9 @@ struct Detail {
     glued: bool,
     cut: bool,
 }
+
+const NOTHING: Detail =
+    Detail { place: None, stamp: None, level: None, tagged: false, prompted: false, glued: false, cut: false };
 
 /// A stretch of the block, or of the texts beside it. Neither comes near 2 GiB.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,13 +67,6 @@ struct Stretch {
 
 /// Set in `from` when the text stands beside the block.
 const BESIDE: u32 = 1 << 31;
-
-/// One thing that was found.
-#[derive(Debug)]
-pub(crate) enum Piece<'a> {
-    Text(Segment<'a>),
-    Bar(Place, Bar),
-}
 
 impl Batch {
     /// Forgets what was kept; the next texts come from `block`.
@@ -97,10 +94,14 @@ impl Batch {
     /// The line of text `number`.
     pub(crate) fn line(&self, number: usize) -> u64 {
         match self.items.get(number) {
-            Some(Item { kind: Kind::Detailed(detail), .. }) => {
-                self.details.get(*detail as usize).map_or(0, |detail| detail.place.line)
+            Some(item) => {
+                match item.kind {
+                    Kind::Detailed(detail) => self.details.get(detail as usize).and_then(|detail| detail.place),
+                    Kind::Plain | Kind::Bar(_) => None,
+                }
+                .unwrap_or(self.place(item))
+                .line
             }
-            Some(item) => self.place(item).line,
             None => 0,
         }
     }
@@ -111,22 +112,36 @@ impl Batch {
         Some(self.stretch(block, item.text))
     }
 
-    /// What is numbered `number`, with its texts in `block`, which must be the one it was found in.
+    /// The bar that is numbered `number`.
     #[inline]
-    pub(crate) fn piece<'a>(&'a self, block: &'a [u8], number: usize) -> Option<Piece<'a>> {
-        let item = self.items.get(number)?;
-        let place = self.place(item);
-        let plain = Segment { place, text: self.stretch(block, item.text), indent: item.indent, ..Segment::default() };
-        match item.kind {
-            Kind::Plain => Some(Piece::Text(plain)),
-            Kind::Bar(number) => self.bars.get(number as usize).map(|(place, bar)| Piece::Bar(*place, *bar)),
-            Kind::Detailed(number) => {
-                let Detail { place, stamp, level, tagged, prompted, glued, cut } =
-                    *self.details.get(number as usize)?;
-                let stamp = stamp.map(|stamp| self.stretch(block, stamp));
-                Some(Piece::Text(Segment { place, stamp, level, tagged, prompted, glued, cut, ..plain }))
-            }
+    pub(crate) fn bar_at(&self, number: usize) -> Option<(Place, Bar)> {
+        match self.items.get(number)?.kind {
+            Kind::Bar(bar) => self.bars.get(bar as usize).copied(),
+            Kind::Plain | Kind::Detailed(_) => None,
         }
+    }
+
+    /// The text that is numbered `number`; `block` must be the one it was found in. Always inlined, so that it is written
+    /// where it stays.
+    #[inline(always)]
+    pub(crate) fn segment_at<'a>(&'a self, block: &'a [u8], number: usize) -> Option<Segment<'a>> {
+        let item = self.items.get(number)?;
+        let detail = match item.kind {
+            Kind::Plain => &NOTHING,
+            Kind::Detailed(detail) => self.details.get(detail as usize)?,
+            Kind::Bar(_) => return None,
+        };
+        Some(Segment {
+            place: detail.place.unwrap_or(self.place(item)),
+            text: self.stretch(block, item.text),
+            indent: item.indent,
+            stamp: detail.stamp.map(|stamp| self.stretch(block, stamp)),
+            level: detail.level,
+            tagged: detail.tagged,
+            prompted: detail.prompted,
+            glued: detail.glued,
+            cut: detail.cut,
+        })
     }
 
     /// Where a plain text stands.
@@ -171,9 +186,12 @@ impl Sink for Batch {
         let Segment { place, indent, stamp, level, tagged, prompted, glued, cut, .. } = *segment;
         let text = self.keep(segment.text);
         let stamp = stamp.map(|stamp| self.keep(stamp));
+        let counted = if place.segment == 0 && place.entry == 0 { self.since_origin(place) } else { None };
+        let (line, byte) = counted.unwrap_or_default();
         let kind = Kind::Detailed(self.details.len() as u32);
+        let place = counted.is_none().then_some(place);
         self.details.push(Detail { place, stamp, level, tagged, prompted, glued, cut });
-        self.items.push(Item { text, line: 0, byte: 0, indent, kind });
+        self.items.push(Item { text, line, byte, indent, kind });
     }
 
     #[inline]
@@ -220,14 +238,15 @@ mod tests {
             batch.bar(Place::default(), bar);
             batch.segment(&text(b"decoded", None));
             assert_eq!(batch.len(), 3);
-            let Some(Piece::Text(first)) = batch.piece(&block, 0) else { panic!("a text") };
+            let first = batch.segment_at(&block, 0).unwrap();
             assert_eq!((first.text, first.stamp), (&b"got prompt"[..], Some(&b"12:00"[..])));
             assert_eq!((first.place.line, first.indent, first.level), (7, 2, Some(Level::Info)));
             assert!(first.tagged && first.glued && !first.prompted && !first.cut);
-            assert!(matches!(batch.piece(&block, 1), Some(Piece::Bar(_, found)) if found == bar));
+            assert!(matches!(batch.bar_at(1), Some((_, found)) if found == bar));
+            assert!(batch.segment_at(&block, 1).is_none() && batch.bar_at(0).is_none());
             assert_eq!(batch.text(&block, 1), None);
             assert_eq!(batch.text(&block, 2), Some(&b"decoded"[..]));
-            assert!(batch.piece(&block, 3).is_none());
+            assert!(batch.segment_at(&block, 3).is_none());
         }
     }
 }

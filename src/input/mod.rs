@@ -20,7 +20,7 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use batch::{Batch, Piece};
+pub(crate) use batch::Batch;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use source::{Compression, Source};
