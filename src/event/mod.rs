@@ -110,7 +110,11 @@ pub enum What<'a> {
         staged: f64,
     },
     LoadOld,
-    Loader,
+    /// A model was built; `part` and `device` where the text says what it is and where it will be loaded.
+    Loader {
+        part: Cow<'a, str>,
+        device: Cow<'a, str>,
+    },
     Unload {
         count: u64,
     },

@@ -431,7 +431,7 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
             What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) }
         }
         EventKind::LoadOld => What::LoadOld,
-        EventKind::Loader => What::Loader,
+        EventKind::Loader => What::Loader { part: kind(), device: read.owned("load") },
         EventKind::Unload => What::Unload { count: read.number("count").unwrap_or(0.0) as u64 },
         EventKind::UnloadPartial => What::UnloadPartial { freed: read.bytes("freed") },
         EventKind::UnloadDetail => What::UnloadDetail,

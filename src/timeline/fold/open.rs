@@ -121,7 +121,7 @@ impl Open {
             | What::LoadPartial { .. }
             | What::LoadDynamic { .. }
             | What::LoadOld
-            | What::Loader
+            | What::Loader { .. }
             | What::Unload { .. }
             | What::DetailLoad { .. } => self.load_event(event.what, at),
             What::LeakPotential { class } => {
