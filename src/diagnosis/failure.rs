@@ -5,7 +5,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::timeline::{EndingKind, Exception, ExceptionPlace};
+use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
@@ -19,6 +19,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
+        .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
@@ -26,12 +27,15 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     for exception in raised.iter().rev() {
         match exception.dirs.last() {
             Some(dir)
-                if !words.packs.is_own_folder(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED =>
+                if !words.packs.is_own_folder(dir)
+                    && !only_passes(exception, view)
+                    && !dirs.contains(&dir.as_str())
+                    && dirs.len() < PACKS_NAMED =>
             {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir) if !words.packs.is_own_folder(dir) => {}
+            Some(dir) if !words.packs.is_own_folder(dir) && !only_passes(exception, view) => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {
@@ -43,8 +47,35 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     }
     if raised.is_empty() {
         findings.extend(without_exception(view, words));
+    } else if !raised.iter().any(|exception| of_crash(exception, view)) {
+        findings.extend(crash(view).map(|at| crash_finding(at, view, words)));
     }
     findings
+}
+
+/// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
+fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
+}
+
+/// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.
+fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
+}
+
+fn unnamed(exception: &Exception) -> bool {
+    exception.kind.is_none() && exception.message.is_empty()
+}
+
+/// The frames are the stack of a native crash, whose header stands above them.
+fn of_crash(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && crash(view).is_some_and(|crash| crash.place <= exception.at.place)
+}
+
+/// The line that says that this start ended in a native crash.
+fn crash<'t>(view: &View<'t>) -> Option<&'t Evidence> {
+    let ending = view.ending().filter(|ending| ending.kind == EndingKind::NativeCrash)?;
+    ending.crash.as_ref()
 }
 
 fn absurd(exception: &Exception, view: &View<'_>) -> bool {
@@ -86,10 +117,13 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
             && def.signature.iter().any(|text| exception.message.contains(text.as_str()))
     });
     let acquitted = known.filter(|def| def.verdict == "not-at-fault");
-    let native = exception.kind.is_none();
+    let native = of_crash(exception, view);
+    let cut_off = unnamed(exception) && !native;
+    let what = if cut_off { words.say("error-unnamed", &[]) } else { what };
     let (grade, reason) = match (exception.innermost_is_node, known, native) {
         (_, Some(def), _) if def.verdict.starts_with("node-fault") => (Grade::Strong, "grade-node-known"),
         (_, _, true) => (Grade::Moderate, "grade-node-crash"),
+        _ if cut_off => (Grade::Moderate, "grade-error-unnamed"),
         (true, _, _) => (Grade::Strong, "grade-node-innermost"),
         (false, _, _) => (Grade::Moderate, "grade-node-passes"),
     };
@@ -155,10 +189,12 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         what = words.say("error-unnamed", &[]);
     }
     let kind = short_type(exception);
-    let import = exception.place != ExceptionPlace::Prompt && IMPORT_TYPES.contains(&kind.as_str());
+    let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
+        && IMPORT_TYPES.contains(&kind.as_str());
     let id = if import { "import-failure" } else { "other-error" };
     let key = match exception.place {
         ExceptionPlace::Prompt => "error-prompt",
+        ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
         _ if import => "import-program",
         _ => "error-start",
@@ -186,6 +222,35 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         .because(lines)
 }
 
+/// A native crash; of the stack that may follow it, the first frame is the innermost.
+fn crash_finding(at: &Evidence, view: &View<'_>, words: &Words<'_>) -> Finding {
+    let stack = view.session.exceptions.iter().find(|exception| of_crash(exception, view));
+    let frame = stack.and_then(|stack| stack.first_frame.as_deref());
+    let starting = view.session.server_ready.is_none()
+        && stack.is_some_and(|stack| stack.in_module && stack.place != ExceptionPlace::Prompt);
+    let summary = match (frame, starting) {
+        (None, _) => words.say("crash-text", &[]),
+        (Some(frame), true) => words.say("crash-text-start", &[("frame", &short_frame(frame))]),
+        (Some(frame), false) => words.say("crash-text-at", &[("frame", &short_frame(frame))]),
+    };
+    let mut lines = vec![evidence(at, None)];
+    lines.extend(stack.map(|stack| evidence(&stack.at, Some(words.say("remark-crash-frame", &[])))));
+    let draft = Draft::new("other-error", view.number, Status::Confirmed, summary)
+        .about(if starting { "native-crash-at-start" } else { "native-crash" })
+        .grade(Grade::Strong, words.say("grade-crash", &[]))
+        .in_prompt(view.session.current_prompt());
+    match frame {
+        Some(_) => draft.because(lines),
+        None => draft.settle(words.say("settle-crash", &[])).because(lines),
+    }
+}
+
+/// The last parts of a frame's path, which name the package.
+fn short_frame(frame: &str) -> String {
+    let parts: Vec<&str> = frame.rsplitn(4, ['/', '\\']).take(3).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
+}
+
 /// Failures that leave no exception: a crash, an error of the native allocator, a refused prompt.
 fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let session = view.session;
@@ -195,14 +260,7 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     {
         let code = ending.exit_code.map_or_else(String::new, |code| code.to_string());
         match &ending.crash {
-            Some(at) => findings.push(
-                Draft::new("other-error", view.number, Status::Confirmed, words.say("crash-text", &[]))
-                    .about("native-crash")
-                    .grade(Grade::Strong, words.say("grade-crash", &[]))
-                    .in_prompt(session.current_prompt())
-                    .settle(words.say("settle-crash", &[]))
-                    .because(vec![evidence(at, None)]),
-            ),
+            Some(at) => findings.push(crash_finding(at, view, words)),
             None => {
                 let lines = ending.at.iter().map(|at| evidence(at, None)).collect();
                 findings.push(

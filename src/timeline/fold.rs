@@ -97,6 +97,8 @@ struct Open {
     ready: bool,
     /// A traceback's first line was seen.
     headed: bool,
+    /// The main program itself raised what it did not catch: this start is over.
+    died: bool,
     /// Index of the OOM that further lines may complete.
     open_oom: Option<usize>,
     open_exception: Option<usize>,
@@ -281,6 +283,7 @@ impl Fold {
         match mark {
             Mark::Weak => {
                 if (self.open.running
+                    || self.open.died
                     || (launch && self.open.session.first_line > 0 && !self.open.strong_marks.is_empty()))
                     && self.tentative.is_none()
                 {
@@ -294,7 +297,7 @@ impl Fold {
                 } else {
                     let seen = self.open.strong_marks.contains(&rule);
                     let late = self.open.running && (!server_start || self.open.has_work());
-                    if seen || late {
+                    if seen || late || self.open.died {
                         self.restart(Open::default());
                     }
                 }
