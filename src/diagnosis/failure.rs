@@ -263,17 +263,18 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             Some(at) => findings.push(crash_finding(at, view, words)),
             None => {
                 let lines = ending.at.iter().map(|at| evidence(at, None)).collect();
+                // What a Unix shell gives for a signal is plain; Windows gives its codes for more than one reason.
+                let signal = ending.exit_code.is_some_and(|code| (-64..=255).contains(&code));
+                let (status, key, grade, reason) = match signal {
+                    true => (Status::Likely, "crash-signal", Grade::Moderate, "grade-crash-signal"),
+                    false => (Status::Possible, "crash-code", Grade::Weak, "grade-crash-code"),
+                };
                 findings.push(
-                    Draft::new(
-                        "other-error",
-                        view.number,
-                        Status::Possible,
-                        words.say("crash-code", &[("code", &code)]),
-                    )
-                    .about("exit-code")
-                    .grade(Grade::Weak, words.say("grade-crash-code", &[]))
-                    .settle(words.say("settle-crash", &[]))
-                    .because(lines),
+                    Draft::new("other-error", view.number, status, words.say(key, &[("code", &code)]))
+                        .about(if signal { "native-crash" } else { "exit-code" })
+                        .grade(grade, words.say(reason, &[]))
+                        .settle(words.say("settle-crash", &[]))
+                        .because(lines),
                 );
             }
         }

@@ -62,6 +62,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let code = ending.and_then(|ending| ending.exit_code);
     let key = if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
+    } else if in_flight && matches!(code, Some(143 | -15)) {
+        "insufficient-in-flight-terminated"
     } else if in_flight && code.is_some() {
         "insufficient-in-flight-exit"
     } else if in_flight {

@@ -172,7 +172,10 @@ pub enum What<'a> {
         cgroup: bool,
     },
     Kill,
-    OomDaemon,
+    /// A daemon ended the process of this name, or of a group without one.
+    OomDaemon {
+        name: Cow<'a, str>,
+    },
     Exit {
         code: i64,
     },

@@ -16,7 +16,8 @@ use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
-const RESERVED: [&str; 9] = ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
+const RESERVED: [&str; 10] =
+    ["kind", "code", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
 /// Lines after an allocator's message in which its sentence may go on.
 const OOM_CONTINUES: u8 = 4;
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
@@ -471,8 +472,11 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
         },
         EventKind::Kill if rule.sets("oom_killed") => What::OomKilledFlag { value: true },
         EventKind::Kill => What::Kill,
-        EventKind::OomDaemon => What::OomDaemon,
-        EventKind::Exit => What::Exit { code: read.number("code").unwrap_or(0.0) as i64 },
+        EventKind::OomDaemon => What::OomDaemon { name: read.owned("name") },
+        EventKind::Exit => {
+            let code = read.number("code").or_else(|| constant_number(rule, "code"));
+            What::Exit { code: code.unwrap_or(0.0) as i64 }
+        }
         EventKind::Crash => What::Crash,
         EventKind::Stop => What::Stop,
         EventKind::Pause => What::Pause,
@@ -512,6 +516,13 @@ fn what_of<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>, text: &'t [u8], phras
             None => What::ErrorNotice,
         },
         EventKind::Noise => What::Noise,
+    }
+}
+
+fn constant_number(rule: &Rule, name: &str) -> Option<f64> {
+    match rule.constant(name) {
+        Some(Constant::Number(number)) => Some(*number),
+        _ => None,
     }
 }
 

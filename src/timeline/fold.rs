@@ -264,6 +264,10 @@ impl Fold {
         for (name, fact) in block.session.facts {
             session.facts.entry(name).or_insert(fact);
         }
+        session.container_limit_mib = block.session.container_limit_mib.or(session.container_limit_mib.take());
+        for hint in block.session.container_hints {
+            push_capped(&mut session.container_hints, hint);
+        }
         for flag in block.session.flags {
             if session.flag(&flag.name).is_none() {
                 session.flags.push(flag);
@@ -386,6 +390,7 @@ impl EventSink for Fold {
         self.timeline.events += 1;
         self.note_text(at);
         self.open.touch(at);
+        self.open.answer_of_docker(at);
     }
 }
 /// A text of the log, cut when it is absurdly long.
