@@ -176,3 +176,124 @@ fn a_failed_start_and_a_good_one_are_two() {
     let alone = triage(&format!("{early}{main}"));
     assert!(alone.verdict.headline.starts_with("ComfyUI could not be started, a module is missing: "));
 }
+
+fn secondary(report: &Report) -> Vec<&str> {
+    report.verdict.secondary.iter().map(String::as_str).collect()
+}
+
+fn grade(report: &Report) -> String {
+    serde_json::to_value(report.verdict.grade).expect("serializes").as_str().expect("a word").to_owned()
+}
+
+/// A container of 24 GiB on a larger machine, killed in its first prompt.
+const KILLED: &str = "$ docker run --rm --gpus all --memory 24g comfyui:local\nTotal VRAM 24126 MB, total RAM 127938 MB\npytorch version: 2.5.1+cu124\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\ngot prompt\nRequested to load Flux\nloaded partially 20884.8 20882.2 0\nKilled\n";
+
+#[test]
+fn what_docker_says_of_a_kill_counts_both_ways() {
+    let inspect = |killed: &str, limit: &str| {
+        format!(
+            "$ docker inspect c --format \"{{{{.State.OOMKilled}}}} {{{{.State.ExitCode}}}}\"\n{killed} 137\n$ docker inspect c --format \"{{{{.HostConfig.Memory}}}}\"\n{limit}\n"
+        )
+    };
+    let told = |log: &str| {
+        let report = triage(log);
+        (report.verdict.primary.clone(), grade(&report))
+    };
+    let is = |verdict: &str, grade: &str| (verdict.to_owned(), grade.to_owned());
+    assert_eq!(told(KILLED), is("container-limit", "strong"));
+    assert_eq!(told(&format!("{KILLED}{}", inspect("true", "25769803776"))), is("container-limit", "certain"));
+    assert_eq!(told(&format!("{KILLED}{}", inspect("false", "25769803776"))), is("container-limit", "moderate"));
+    let unlimited = KILLED.replace(" --memory 24g", "");
+    assert_eq!(told(&format!("{unlimited}{}", inspect("true", "0"))), is("host-oom", "strong"));
+    // A lone 0 that answers no question says nothing.
+    assert_eq!(told(&format!("{unlimited}true 137\n0\n")), is("container-limit", "certain"));
+}
+
+#[test]
+fn the_limit_belongs_to_the_start_behind_it() {
+    let before = triage(&format!("{START}{READY}{GOOD}{KILLED}"));
+    assert_eq!((before.verdict.primary.as_str(), secondary(&before).len()), ("container-limit", 0));
+    assert_eq!((before.sessions.len(), before.findings[0].session), (2, 2));
+}
+
+#[test]
+fn a_daemon_that_ends_another_program_does_not_end_comfyui() {
+    let log = |name: &str| {
+        format!(
+            "{START}{READY}got prompt\nRequested to load Flux\nNov 30 10:39:10 host1 earlyoom[845]: low memory! at or below SIGTERM limits: mem  3.00%, swap 10.00%\nNov 30 10:39:10 host1 earlyoom[845]: sending SIGTERM to process 3226 uid 1000 \"{name}\": oom_score 1282, VmRSS 29931 MiB, cmdline \"{name}\"\n"
+        )
+    };
+    assert_eq!(triage(&log("python3.13")).verdict.primary, "host-oom");
+    assert_eq!(triage(&log("firefox")).verdict.primary, "insufficient-evidence");
+}
+
+#[test]
+fn an_end_by_a_signal_is_told_as_one() {
+    let ended = |line: &str| triage(&format!("{START}{READY}got prompt\nRequested to load Flux\n{line}\n")).verdict;
+    for line in ["Terminated", "已终止", "exit code 143"] {
+        assert!(ended(line).headline.starts_with("ComfyUI was asked to end (SIGTERM)"), "{line}");
+    }
+    assert_eq!(ended("已杀死").primary, "host-oom");
+    assert_eq!(ended("run.sh: 行 2:  3146 已杀死                  python main.py").primary, "host-oom");
+    assert!(ended("exit code 139").headline.contains("crashed in native code"));
+    assert_eq!(ended("段错误 (核心已转储)").primary, "other-error");
+    assert_eq!(ended("exit code 3221225477").primary, "insufficient-evidence", "on Windows it has several causes");
+}
+
+#[test]
+fn neither_the_network_nor_ctrl_c_is_a_packs_fault() {
+    let raised = |kind: &str, message: &str| {
+        format!(
+            "{START}{READY}got prompt\n!!! Exception during processing !!! {message}\nTraceback (most recent call last):\n{}{}  File \"/venv/lib/python3.12/site-packages/requests/adapters.py\", line 501, in send\n{kind}: {message}\n\nPrompt executed in 0.50 seconds\n",
+            frame("execution.py", "execute"),
+            frame("custom_nodes/comfyui_controlnet_aux/src/util.py", "custom_hf_download"),
+        )
+    };
+    let network =
+        triage(&raised("requests.exceptions.ConnectionError", "('Connection aborted.', ConnectionResetError(10054))"));
+    assert_eq!(network.verdict.primary, "other-error");
+    assert!(next(&network).contains("Check the connection") && !next(&network).contains("Report it to the author"));
+    let own = triage(&raised("ValueError", "bad shape"));
+    assert_eq!(own.verdict.primary, "custom-node");
+    assert_eq!(own.findings[0].candidates[0].reason, "the error passed through its code");
+    let stop = format!(
+        "{START}Traceback (most recent call last):\n  File \"/opt/ComfyUI/main.py\", line 90, in <module>\n{}KeyboardInterrupt\n",
+        frame("custom_nodes/a-person-mask-generator/__init__.py", "<module>")
+    );
+    let stopped = triage(&stop).verdict;
+    assert_eq!(stopped.primary, "insufficient-evidence");
+    assert!(stopped.headline.starts_with("ComfyUI was stopped with Ctrl-C"), "{}", stopped.headline);
+}
+
+#[test]
+fn a_folder_that_holds_no_pack_needs_no_requirements() {
+    let failed = |dir: &str, reason: &str| {
+        let path = format!("/opt/ComfyUI/custom_nodes/{dir}");
+        triage(&format!(
+            "{START}Cannot import {path} module for custom nodes: {}\n\nImport times for custom nodes:\n   0.0 seconds (IMPORT FAILED): {path}\n\n{READY}",
+            reason.replace("PATH", &path)
+        ))
+    };
+    let missing = "[Errno 2] No such file or directory: 'PATH/__init__.py'";
+    let empty = failed("ComfyUI-ResAdapter", missing);
+    assert!(
+        next(&empty).contains("install the pack again") && !next(&empty).contains("requirements"),
+        "{}",
+        next(&empty)
+    );
+    let hidden = failed(".git", missing);
+    assert!(hidden.verdict.headline.starts_with("A hidden folder in custom_nodes"), "{}", hidden.verdict.headline);
+    assert!(!next(&hidden).contains("requirements") && !next(&hidden).contains("install the pack again"));
+    let module = failed("was-ns", "No module named 'cv2'");
+    assert!(next(&module).contains("requirements"), "{}", next(&module));
+}
+
+#[test]
+fn a_model_that_stays_on_the_card_is_not_loaded_again() {
+    let again = "got prompt\nRequested to load SDXL\nLoading 1 new model\nPrompt executed in 4.02 seconds\n".repeat(4);
+    let primary = |log: &str| triage(log).verdict.primary;
+    assert_eq!(primary(&format!("{START}{READY}{again}")), "reload-each-prompt");
+    assert_eq!(primary(&format!("{START}{READY}{again}").replace("NORMAL_VRAM", "HIGH_VRAM")), "no-fault");
+    let twice = again.replace("Prompt", "Requested to load SDXL\nLoading 1 new model\nPrompt");
+    assert_eq!(primary(&format!("{START}{READY}{twice}")), "no-fault");
+}

@@ -5,10 +5,14 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
+use crate::rule::SignOf;
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
+/// What lies outside the code, as the packs' signs call it.
+const NETWORK: &str = "network";
+const USER: &str = "user";
 /// Exception types that mean "could not be imported".
 const IMPORT_TYPES: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 
@@ -19,6 +23,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
+        .filter(|exception| !stopped_by_user(exception, words))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -29,13 +34,17 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             Some(dir)
                 if !words.packs.is_own_folder(dir)
                     && !only_passes(exception, view)
+                    && outside(exception, words).is_none()
                     && !dirs.contains(&dir.as_str())
                     && dirs.len() < PACKS_NAMED =>
             {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir) if !words.packs.is_own_folder(dir) && !only_passes(exception, view) => {}
+            Some(dir)
+                if !words.packs.is_own_folder(dir)
+                    && !only_passes(exception, view)
+                    && outside(exception, words).is_none() => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {
@@ -61,6 +70,17 @@ fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
 /// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.
 fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
+}
+
+/// What lies outside the code that the exception passed through: the network, or the user who stopped it.
+fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
+    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
+}
+
+/// Ctrl-C raises too, wherever the program happens to be.
+pub fn stopped_by_user(exception: &Exception, words: &Words<'_>) -> bool {
+    outside(exception, words) == Some(USER)
 }
 
 fn unnamed(exception: &Exception) -> bool {
@@ -157,7 +177,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
     let candidate = Candidate {
         dir: dir.to_owned(),
         why: "traceback".to_owned(),
-        reason: words.say("candidate-traceback", &[]),
+        reason: words.say(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
         at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
     };
     Draft::new("custom-node", view.number, status, summary)
@@ -192,7 +212,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && IMPORT_TYPES.contains(&kind.as_str());
     let id = if import { "import-failure" } else { "other-error" };
+    let network = outside(exception, words) == Some(NETWORK);
     let key = match exception.place {
+        _ if network => "error-network",
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
@@ -214,7 +236,11 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
-        .about(if kind.is_empty() { "error" } else { &kind })
+        .about(match network {
+            true => NETWORK,
+            false if kind.is_empty() => "error",
+            false => &kind,
+        })
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
@@ -315,7 +341,10 @@ fn import_failure(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let failed: Vec<_> = view.session.nodes.iter().filter(|node| node.failed).collect();
     let first = failed.first()?;
     let names: Vec<&str> = failed.iter().map(|node| node.dir.as_str()).take(4).collect();
-    let summary = words.count("import-one", "import-many", failed.len() as u64, &[("dirs", &names.join(", "))]);
+    // What begins with a dot is hidden on purpose; nobody made a node pack of it.
+    let hidden = failed.iter().all(|node| node.dir.starts_with('.'));
+    let (one, many) = if hidden { ("import-hidden", "import-hidden") } else { ("import-one", "import-many") };
+    let summary = words.count(one, many, failed.len() as u64, &[("dirs", &names.join(", "))]);
     let mut lines = Vec::new();
     let mut figures = Vec::new();
     for node in failed.iter().take(6) {

@@ -6,6 +6,8 @@ use super::view::{Os, View};
 use super::words::Words;
 use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
 
+/// Circumstance of a folder that holds no node pack, as signs call it.
+const NO_INIT: &str = "no-init";
 /// Kind of out-of-memory that only Apple's cards have.
 const METAL: &str = "MPS";
 
@@ -29,6 +31,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
+        "other-error" if about == "network" => vec!["network"],
         "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
@@ -84,6 +87,17 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
             || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
     });
     add("offload-cannot", offload_cannot);
+    let incomplete = words.packs.signs_of(SignOf::Circumstance).find(|sign| sign.is == NO_INIT);
+    let reasons: Vec<&str> = session
+        .nodes
+        .iter()
+        .filter(|node| node.failed)
+        .map(|node| node.reason.as_deref().unwrap_or_default())
+        .collect();
+    add(
+        "only-incomplete",
+        !reasons.is_empty() && incomplete.is_some_and(|sign| reasons.iter().all(|reason| sign.fits(reason))),
+    );
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));

@@ -203,6 +203,13 @@ impl Open {
         Some(self.session.exceptions.len() - 1)
     }
 
+    /// Something besides the lack of prompts says that ComfyUI was starting: the lines before a whole traceback, and
+    /// its last line or the main program among its frames.
+    fn shows_start(&self, exception: &Exception) -> bool {
+        let in_main = exception.frames.iter().any(|frame| frame.split(':').any(is_main));
+        exception.headed && !self.session.facts.is_empty() && (exception.kind.is_some() || in_main)
+    }
+
     pub(super) fn keep_exception(&mut self, mut exception: Exception) {
         if exception.kind.is_none() && exception.frames.is_empty() {
             return;
@@ -212,7 +219,7 @@ impl Open {
         let cut_off = !exception.headed && !exception.in_module && exception.place != ExceptionPlace::Prompt;
         if starting && exception.in_execution || cut_off && exception.in_models {
             exception.place = ExceptionPlace::Prompt;
-        } else if starting && !exception.in_module {
+        } else if starting && !exception.in_module && !self.shows_start(&exception) {
             exception.place = ExceptionPlace::Unknown;
         }
         self.died |= starting && exception.in_main && exception.kind.is_some();
