@@ -297,3 +297,12 @@ fn a_model_that_stays_on_the_card_is_not_loaded_again() {
     let twice = again.replace("Prompt", "Requested to load SDXL\nLoading 1 new model\nPrompt");
     assert_eq!(primary(&format!("{START}{READY}{twice}")), "no-fault");
 }
+
+#[test]
+fn a_bug_of_a_model_begins_with_the_model() {
+    let oom = full("5.80 GiB", "914.00 MiB", "0 bytes", "Requested to load MiniMaxH3\n");
+    let verdict = |version: &str| triage(&oom.replace("0.13.0", version)).verdict.primary;
+    assert_eq!(verdict("0.31.0"), "version-bug");
+    assert_eq!(verdict("0.3.27"), "gpu-oom");
+    assert_eq!(verdict("0.32.0"), "gpu-oom");
+}
