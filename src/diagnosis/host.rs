@@ -67,7 +67,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     let unlimited = view.session.flag_fact("memory_limited") == Some(false) && view.limit_mib.is_none();
     let killed = killed(ending, unlimited);
     let flag = ending.oom_killed_flag.as_ref().map(|(value, _)| *value);
-    let container = is_container(view, &killed) && !(unlimited && !killed.memcg);
+    let container = (killed.memcg || !unlimited) && is_container(view, &killed);
     let limit = view.limit_mib;
     let limit_text = limit.map_or_else(String::new, |(mib, _)| text::mib(mib));
     let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
