@@ -172,7 +172,7 @@ pub struct OomReport {
     pub process: Option<f64>,
     /// MPS: memory of the driver outside PyTorch's pool.
     pub other_allocations: Option<f64>,
-    /// `activations`, `weights`, `fragmentation`, `others`, `context`, `unknown`.
+    /// `activations`, `weights`, `unexplained`, `fragmentation`, `others`, `context`, `unknown`.
     pub deciding_part: String,
     pub node: Option<String>,
     pub at: PlaceReport,
@@ -200,7 +200,7 @@ pub struct ExceptionReport {
     pub node: Option<String>,
     /// Folders under `custom_nodes` in the traceback.
     pub dirs: Vec<String>,
-    /// `prompt`, `import` or `start`.
+    /// `prompt`, `import`, `start`, `idle` or `unknown`.
     pub place: String,
     pub at: PlaceReport,
 }

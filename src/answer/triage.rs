@@ -71,7 +71,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &words, &asked);
     let sessions = (0..read.timeline.sessions.len())
         .filter_map(|index| View::of(&read.timeline, index, &words, question.memory_limit_mib))
-        .map(|view| session_report(&view))
+        .map(|view| session_report(&view, packs))
         .collect();
     let verdict = verdict(&diagnosis);
     let mut given = Vec::new();
@@ -126,7 +126,7 @@ fn verdict(diagnosis: &Diagnosis) -> Verdict {
     }
 }
 
-fn session_report(view: &View<'_>) -> SessionReport {
+fn session_report(view: &View<'_>, packs: &Packs) -> SessionReport {
     let session = view.session;
     let mut facts: BTreeMap<String, FactReport> = session
         .facts
@@ -181,7 +181,7 @@ fn session_report(view: &View<'_>) -> SessionReport {
             })
             .collect(),
         unloads: UnloadsReport { lines: session.unloads.lines, models: session.unloads.models },
-        ooms: session.ooms.iter().map(|oom| oom_report(oom, view)).collect(),
+        ooms: session.ooms.iter().map(|oom| oom_report(oom, view, packs)).collect(),
         host_ooms: session
             .host_ooms
             .iter()
@@ -256,9 +256,9 @@ fn leaks(session: &Session) -> BTreeMap<String, LeakReport> {
         .collect()
 }
 
-fn oom_report(oom: &OomRecord, view: &View<'_>) -> OomReport {
+fn oom_report(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> OomReport {
     let numbers = &oom.numbers;
-    let split = diagnosis::split(oom, view);
+    let split = diagnosis::split(oom, view, packs);
     OomReport {
         kind: oom.kind.clone(),
         requested: numbers.requested,

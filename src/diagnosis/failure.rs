@@ -5,10 +5,14 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::timeline::{EndingKind, Exception, ExceptionPlace};
+use crate::rule::SignOf;
+use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
+/// What lies outside the code, as the packs' signs call it.
+const NETWORK: &str = "network";
+const USER: &str = "user";
 /// Exception types that mean "could not be imported".
 const IMPORT_TYPES: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 
@@ -19,6 +23,8 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
+        .filter(|exception| !stopped_by_user(exception, words))
+        .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
@@ -26,12 +32,19 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     for exception in raised.iter().rev() {
         match exception.dirs.last() {
             Some(dir)
-                if !words.packs.is_own_folder(dir) && !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED =>
+                if !words.packs.is_own_folder(dir)
+                    && !only_passes(exception, view)
+                    && outside(exception, words).is_none()
+                    && !dirs.contains(&dir.as_str())
+                    && dirs.len() < PACKS_NAMED =>
             {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir) if !words.packs.is_own_folder(dir) => {}
+            Some(dir)
+                if !words.packs.is_own_folder(dir)
+                    && !only_passes(exception, view)
+                    && outside(exception, words).is_none() => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {
@@ -43,8 +56,46 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     }
     if raised.is_empty() {
         findings.extend(without_exception(view, words));
+    } else if !raised.iter().any(|exception| of_crash(exception, view)) {
+        findings.extend(crash(view).map(|at| crash_finding(at, view, words)));
     }
     findings
+}
+
+/// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
+fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
+}
+
+/// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.
+fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
+}
+
+/// What lies outside the code that the exception passed through: the network, or the user who stopped it.
+fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
+    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
+}
+
+/// Ctrl-C raises too, wherever the program happens to be.
+pub fn stopped_by_user(exception: &Exception, words: &Words<'_>) -> bool {
+    outside(exception, words) == Some(USER)
+}
+
+fn unnamed(exception: &Exception) -> bool {
+    exception.kind.is_none() && exception.message.is_empty()
+}
+
+/// The frames are the stack of a native crash, whose header stands above them.
+fn of_crash(exception: &Exception, view: &View<'_>) -> bool {
+    unnamed(exception) && crash(view).is_some_and(|crash| crash.place <= exception.at.place)
+}
+
+/// The line that says that this start ended in a native crash.
+fn crash<'t>(view: &View<'t>) -> Option<&'t Evidence> {
+    let ending = view.ending().filter(|ending| ending.kind == EndingKind::NativeCrash)?;
+    ending.crash.as_ref()
 }
 
 fn absurd(exception: &Exception, view: &View<'_>) -> bool {
@@ -86,10 +137,13 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
             && def.signature.iter().any(|text| exception.message.contains(text.as_str()))
     });
     let acquitted = known.filter(|def| def.verdict == "not-at-fault");
-    let native = exception.kind.is_none();
+    let native = of_crash(exception, view);
+    let cut_off = unnamed(exception) && !native;
+    let what = if cut_off { words.say("error-unnamed", &[]) } else { what };
     let (grade, reason) = match (exception.innermost_is_node, known, native) {
         (_, Some(def), _) if def.verdict.starts_with("node-fault") => (Grade::Strong, "grade-node-known"),
         (_, _, true) => (Grade::Moderate, "grade-node-crash"),
+        _ if cut_off => (Grade::Moderate, "grade-error-unnamed"),
         (true, _, _) => (Grade::Strong, "grade-node-innermost"),
         (false, _, _) => (Grade::Moderate, "grade-node-passes"),
     };
@@ -123,7 +177,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
     let candidate = Candidate {
         dir: dir.to_owned(),
         why: "traceback".to_owned(),
-        reason: words.say("candidate-traceback", &[]),
+        reason: words.say(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
         at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
     };
     Draft::new("custom-node", view.number, status, summary)
@@ -155,10 +209,14 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         what = words.say("error-unnamed", &[]);
     }
     let kind = short_type(exception);
-    let import = exception.place != ExceptionPlace::Prompt && IMPORT_TYPES.contains(&kind.as_str());
+    let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
+        && IMPORT_TYPES.contains(&kind.as_str());
     let id = if import { "import-failure" } else { "other-error" };
+    let network = outside(exception, words) == Some(NETWORK);
     let key = match exception.place {
+        _ if network => "error-network",
         ExceptionPlace::Prompt => "error-prompt",
+        ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
         _ if import => "import-program",
         _ => "error-start",
@@ -178,12 +236,45 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
-        .about(if kind.is_empty() { "error" } else { &kind })
+        .about(match network {
+            true => NETWORK,
+            false if kind.is_empty() => "error",
+            false => &kind,
+        })
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
         .in_prompt(exception.prompt)
         .because(lines)
+}
+
+/// A native crash; of the stack that may follow it, the first frame is the innermost.
+fn crash_finding(at: &Evidence, view: &View<'_>, words: &Words<'_>) -> Finding {
+    let stack = view.session.exceptions.iter().find(|exception| of_crash(exception, view));
+    let frame = stack.and_then(|stack| stack.first_frame.as_deref());
+    let starting = view.session.server_ready.is_none()
+        && stack.is_some_and(|stack| stack.in_module && stack.place != ExceptionPlace::Prompt);
+    let summary = match (frame, starting) {
+        (None, _) => words.say("crash-text", &[]),
+        (Some(frame), true) => words.say("crash-text-start", &[("frame", &short_frame(frame))]),
+        (Some(frame), false) => words.say("crash-text-at", &[("frame", &short_frame(frame))]),
+    };
+    let mut lines = vec![evidence(at, None)];
+    lines.extend(stack.map(|stack| evidence(&stack.at, Some(words.say("remark-crash-frame", &[])))));
+    let draft = Draft::new("other-error", view.number, Status::Confirmed, summary)
+        .about(if starting { "native-crash-at-start" } else { "native-crash" })
+        .grade(Grade::Strong, words.say("grade-crash", &[]))
+        .in_prompt(view.session.current_prompt());
+    match frame {
+        Some(_) => draft.because(lines),
+        None => draft.settle(words.say("settle-crash", &[])).because(lines),
+    }
+}
+
+/// The last parts of a frame's path, which name the package.
+fn short_frame(frame: &str) -> String {
+    let parts: Vec<&str> = frame.rsplitn(4, ['/', '\\']).take(3).collect();
+    parts.into_iter().rev().collect::<Vec<_>>().join("/")
 }
 
 /// Failures that leave no exception: a crash, an error of the native allocator, a refused prompt.
@@ -195,27 +286,21 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     {
         let code = ending.exit_code.map_or_else(String::new, |code| code.to_string());
         match &ending.crash {
-            Some(at) => findings.push(
-                Draft::new("other-error", view.number, Status::Confirmed, words.say("crash-text", &[]))
-                    .about("native-crash")
-                    .grade(Grade::Strong, words.say("grade-crash", &[]))
-                    .in_prompt(session.current_prompt())
-                    .settle(words.say("settle-crash", &[]))
-                    .because(vec![evidence(at, None)]),
-            ),
+            Some(at) => findings.push(crash_finding(at, view, words)),
             None => {
                 let lines = ending.at.iter().map(|at| evidence(at, None)).collect();
+                // What a Unix shell gives for a signal is plain; Windows gives its codes for more than one reason.
+                let signal = ending.exit_code.is_some_and(|code| (-64..=255).contains(&code));
+                let (status, key, grade, reason) = match signal {
+                    true => (Status::Likely, "crash-signal", Grade::Moderate, "grade-crash-signal"),
+                    false => (Status::Possible, "crash-code", Grade::Weak, "grade-crash-code"),
+                };
                 findings.push(
-                    Draft::new(
-                        "other-error",
-                        view.number,
-                        Status::Possible,
-                        words.say("crash-code", &[("code", &code)]),
-                    )
-                    .about("exit-code")
-                    .grade(Grade::Weak, words.say("grade-crash-code", &[]))
-                    .settle(words.say("settle-crash", &[]))
-                    .because(lines),
+                    Draft::new("other-error", view.number, status, words.say(key, &[("code", &code)]))
+                        .about(if signal { "native-crash" } else { "exit-code" })
+                        .grade(grade, words.say(reason, &[]))
+                        .settle(words.say("settle-crash", &[]))
+                        .because(lines),
                 );
             }
         }
@@ -256,7 +341,10 @@ fn import_failure(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let failed: Vec<_> = view.session.nodes.iter().filter(|node| node.failed).collect();
     let first = failed.first()?;
     let names: Vec<&str> = failed.iter().map(|node| node.dir.as_str()).take(4).collect();
-    let summary = words.count("import-one", "import-many", failed.len() as u64, &[("dirs", &names.join(", "))]);
+    // What begins with a dot is hidden on purpose; nobody made a node pack of it.
+    let hidden = failed.iter().all(|node| node.dir.starts_with('.'));
+    let (one, many) = if hidden { ("import-hidden", "import-hidden") } else { ("import-one", "import-many") };
+    let summary = words.count(one, many, failed.len() as u64, &[("dirs", &names.join(", "))]);
     let mut lines = Vec::new();
     let mut figures = Vec::new();
     for node in failed.iter().take(6) {

@@ -50,22 +50,24 @@ pub fn is_absurd(oom: &HostOom, view: &View<'_>) -> bool {
     oom.requested.is_some_and(|requested| requested > ram)
 }
 
-fn killed<'t>(ending: &'t Ending) -> Killed<'t> {
+fn killed<'t>(ending: &'t Ending, unlimited: bool) -> Killed<'t> {
     let constraint = ending.constraint.as_ref().map(|(name, _)| name.as_str());
     let flag = ending.oom_killed_flag.as_ref().is_some_and(|(value, _)| *value);
-    let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag;
+    let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag && !unlimited;
     let global = constraint.is_some_and(|name| name.contains("NONE"));
     Killed {
         ending,
-        memory_proven: memcg || global || ending.daemon.is_some() || ending.killed_anon_mib.is_some(),
+        memory_proven: memcg || global || flag || ending.daemon.is_some() || ending.killed_anon_mib.is_some(),
         memcg,
         global,
     }
 }
 
 fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding {
-    let killed = killed(ending);
-    let container = is_container(view, &killed);
+    let unlimited = view.session.flag_fact("memory_limited") == Some(false) && view.limit_mib.is_none();
+    let killed = killed(ending, unlimited);
+    let flag = ending.oom_killed_flag.as_ref().map(|(value, _)| *value);
+    let container = (killed.memcg || !unlimited) && is_container(view, &killed);
     let limit = view.limit_mib;
     let limit_text = limit.map_or_else(String::new, |(mib, _)| text::mib(mib));
     let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
@@ -80,6 +82,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         (true, false, false) => ("container-limit", "container-killed-likely"),
         (false, _, _) if ending.daemon.is_some() => ("host-oom", "host-killed-daemon"),
         (false, _, _) if killed.global => ("host-oom", "host-killed-kernel"),
+        (false, _, _) if unlimited && flag == Some(true) => ("host-oom", "host-killed-unlimited"),
         (false, _, _) => ("host-oom", "host-killed-text"),
     };
     let summary = words.say(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
@@ -87,6 +90,10 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         (Grade::Certain, words.say("grade-kernel-says", &[]))
     } else if ending.daemon.is_some() {
         (Grade::Strong, words.say("grade-daemon-says", &[]))
+    } else if key == "host-killed-unlimited" {
+        (Grade::Strong, words.say("grade-runtime-says", &[]))
+    } else if id == "container-limit" && limit.is_some() && flag == Some(false) {
+        (Grade::Moderate, words.say("grade-limit-but-flag", &[]))
     } else if id == "container-limit" && limit.is_some() {
         let key = if limit.is_some_and(|(_, source)| source == LimitSource::Given) {
             "grade-limit-given"
@@ -144,8 +151,12 @@ fn kill_lines(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Vec<Ev
     if let Some((_, at)) = &ending.constraint {
         lines.push(evidence(at, Some(words.say(if killed.memcg { "remark-memcg" } else { "remark-global" }, &[]))));
     }
-    if let Some((true, at)) = &ending.oom_killed_flag {
-        lines.push(evidence(at, Some(words.say("remark-oom-killed-flag", &[]))));
+    if let Some((value, at)) = &ending.oom_killed_flag {
+        let key = if *value { "remark-oom-killed-flag" } else { "remark-oom-killed-flag-false" };
+        lines.push(evidence(at, Some(words.say(key, &[]))));
+    }
+    if let Some(fact) = view.session.fact("memory_limited") {
+        lines.push(evidence(&fact.at, Some(words.say("remark-no-limit", &[]))));
     }
     if let Some(at) = &ending.daemon {
         lines.push(evidence(at, Some(words.say("remark-daemon", &[]))));

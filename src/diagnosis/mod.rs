@@ -90,7 +90,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, &question.asked);
         chosen.figures.splice(0..0, notes);
-        chosen.figures.extend(starved::note(view, words));
+        // What makes steps slow is no comfort where they failed.
+        if chosen.id != "gpu-oom" {
+            chosen.figures.extend(starved::note(view, words));
+        }
     }
     if let Some(figure) = earlier_session(&chosen, &views, words) {
         chosen.figures.insert(0, figure);

@@ -1,163 +1,28 @@
 //! Which part filled the card: splits the peak of an out-of-memory and names the part that decided.
 
+mod resident;
+mod split;
+
 use super::classes::kind;
 use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
-use super::view::View;
+use super::view::{View, same_dir};
 use super::words::Words;
-use crate::event::{GIB, MIB};
 use crate::text;
 use crate::timeline::OomRecord;
 
+pub use split::{Part, Split, split};
+
 /// Attention retries in an unfinished prompt that amount to an out-of-memory of their own.
 const RETRIES_THAT_TELL: u64 = 4;
-/// Share of the card that other programs must hold to be what decided.
-const OTHERS_SHARE: f64 = 0.2;
-/// Reserved but unused memory from this size on counts as fragmentation, not as the usual small change.
-const PIECES: f64 = 512.0 * MIB;
-/// A request from this size on is working memory of a step, not a weight or a buffer.
-const STEP_BYTES: f64 = GIB;
-
-/// The part that decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Activations,
-    Weights,
-    Fragmentation,
-    Others,
-    Context,
-    Unknown,
-}
-
-impl Part {
-    /// Name in the report and in the packs' remedies.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Activations => "activations",
-            Self::Weights => "weights",
-            Self::Fragmentation => "fragmentation",
-            Self::Others => "others",
-            Self::Context => "context",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-/// The peak, split. All figures in bytes; what is not known is absent.
-#[derive(Debug, Clone, Copy)]
-pub struct Split {
-    pub part: Part,
-    pub capacity: Option<f64>,
-    pub weights: Option<f64>,
-    /// PyTorch's live memory that is not weights.
-    pub rest: Option<f64>,
-    /// Measured where the processes are listed, else derived together with the context.
-    pub others: Option<f64>,
-    pub others_measured: bool,
-    /// The driver's list holds ComfyUI itself, so what others hold is the rest of the card.
-    pub counted_twice: bool,
-    /// All that offloading could free.
-    pub freeable: Option<f64>,
-    /// The request is larger than the card.
-    pub impossible: bool,
-}
-
-/// Splits the peak of one record.
-pub fn split(oom: &OomRecord, view: &View<'_>) -> Split {
-    let numbers = &oom.numbers;
-    let capacity =
-        numbers.capacity.or(numbers.limit).or(view.vram_mib().filter(|_| oom.kind != "MPS").map(|mib| mib * MIB));
-    let unallocated = numbers.reserved_unallocated.or(match (numbers.reserved_total, numbers.allocated) {
-        (Some(total), Some(allocated)) => Some((total - allocated).max(0.0)),
-        _ => None,
-    });
-    let dynamic = view.dynamic_vram == Some(true);
-    let known: f64 = oom.resident_mib.iter().map(|(_, mib, _)| mib * MIB).sum();
-    let weights = (known > 0.0).then_some(numbers.allocated.map_or(known, |allocated| known.min(allocated)));
-    let rest = numbers.allocated.zip(weights).map(|(allocated, weights)| allocated - weights);
-    let residual = match (capacity, numbers.free, numbers.allocated) {
-        (Some(capacity), Some(free), Some(allocated)) => {
-            Some((capacity - free - allocated - unallocated.unwrap_or(0.0)).max(0.0))
-        }
-        _ => None,
-    };
-    // Inside a container the driver lists ComfyUI itself under its own number; then the list plus what PyTorch holds
-    // is more than the card.
-    let counted_twice = numbers.process.is_none()
-        && matches!((numbers.others, numbers.allocated, capacity), (Some(others), Some(allocated), Some(capacity)) if others + allocated > capacity * 1.02);
-    let listed = numbers.others.filter(|_| !counted_twice);
-    let others = listed.or(numbers.other_allocations).or(if numbers.process.is_some() { None } else { residual });
-    let freeable = weights.map(|weights| weights + numbers.free.unwrap_or(0.0) + unallocated.unwrap_or(0.0));
-    let impossible = numbers.requested.zip(capacity).is_some_and(|(requested, capacity)| requested > capacity);
-    let mut split = Split {
-        part: Part::Unknown,
-        capacity,
-        weights,
-        rest,
-        others,
-        counted_twice,
-        others_measured: listed.is_some() || numbers.other_allocations.is_some(),
-        freeable,
-        impossible,
-    };
-    split.part = decide(oom, &split, unallocated, dynamic);
-    split
-}
-
-fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: bool) -> Part {
-    let numbers = &oom.numbers;
-    let Some(requested) = numbers.requested else { return Part::Unknown };
-    if split.impossible {
-        return Part::Activations;
-    }
-    let room = split
-        .capacity
-        .zip(numbers.allocated)
-        .is_none_or(|(capacity, allocated)| allocated + requested < capacity * 0.97);
-    if room && unallocated.is_some_and(|unallocated| unallocated >= requested && unallocated >= PIECES) {
-        return Part::Fragmentation;
-    }
-    if numbers.other_allocations.is_some_and(|other| other > numbers.allocated.unwrap_or(0.0)) {
-        return Part::Context;
-    }
-    // Most of the card is free: the driver or an allocator's limit refused, no part of the card did.
-    if numbers.free.is_some_and(|free| free > requested * 2.0 && free > GIB) {
-        return Part::Unknown;
-    }
-    if split.counted_twice
-        && split.capacity.zip(split.others).is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE)
-    {
-        return Part::Others;
-    }
-    let others_large = split
-        .capacity
-        .zip(split.others)
-        .is_some_and(|(capacity, others)| others > capacity * OTHERS_SHARE && others > requested && others > 1.5 * GIB);
-    // Where the processes are not listed, the remainder is the context too, and with dynamic VRAM mostly weights.
-    if others_large && split.others_measured {
-        return Part::Others;
-    }
-    if split.freeable.is_some_and(|freeable| requested > freeable) {
-        return Part::Activations;
-    }
-    let allocated = numbers.allocated.unwrap_or(0.0);
-    if let Some(weights) = split.weights
-        && weights > 0.6 * allocated
-        && requested < weights
-        && requested < STEP_BYTES
-    {
-        return Part::Weights;
-    }
-    let spilled = split.capacity.is_some_and(|capacity| allocated > capacity);
-    if requested >= STEP_BYTES || spilled || split.rest.zip(split.weights).is_some_and(|(rest, weights)| rest > weights)
-    {
-        return Part::Activations;
-    }
-    if others_large && !dynamic {
-        return Part::Context;
-    }
-    Part::Unknown
-}
+/// Share of the card that PyTorch holds when the card is said to be full of its memory.
+const FULL_OF_TORCH: f64 = 0.8;
+/// Lines of further failures that are named.
+const LINES_NAMED: usize = 4;
+/// Node packs named for what they may hold.
+const HOLDERS_NAMED: usize = 3;
+/// Kind of fault, in the packs, of a node pack that keeps models of its own on the card.
+const OWN_MODELS: &str = "own model manager";
 
 /// One finding per kind of failure: the last one that nothing recovered from, else the last one.
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
@@ -173,7 +38,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
 }
 
 fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
-    let split = split(oom, view);
+    let split = split(oom, view, words.packs);
     let size = |bytes: Option<f64>| bytes.map_or_else(|| "?".to_owned(), text::bytes);
     let values = [
         ("requested", size(oom.numbers.requested)),
@@ -181,6 +46,9 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         ("weights", size(split.weights)),
         ("reserved", size(oom.numbers.reserved_unallocated)),
         ("others", size(split.others)),
+        ("outside", size(split.own_outside)),
+        ("rest", size(split.rest)),
+        ("allocated", size(oom.numbers.allocated)),
         ("capacity", size(split.capacity)),
     ];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -193,16 +61,16 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         Part::Activations if oom.numbers.free.is_some() => "oom-activations",
         Part::Activations => "oom-activations-no-free",
         Part::Weights => "oom-weights",
+        Part::Unexplained => "oom-unexplained",
+        Part::Fragmentation if split.refused => "oom-fragmentation-or-driver",
         Part::Fragmentation => "oom-fragmentation",
         Part::Others => "oom-others",
+        Part::Context if split.own_outside.is_some() => "oom-context-own",
         Part::Context => "oom-context",
         Part::Unknown if oom.numbers.requested.is_none() && oom.kind == "cuda-error" => "oom-driver",
         Part::Unknown if oom.numbers.requested.is_none() => "oom-no-numbers",
-        Part::Unknown
-            if oom.numbers.free.zip(oom.numbers.requested).is_some_and(|(free, requested)| free > requested * 2.0) =>
-        {
-            "oom-refused"
-        }
+        Part::Unknown if split.refused => "oom-refused",
+        Part::Unknown if full_of_torch(oom, &split) => "oom-full",
         Part::Unknown => "oom-undecided",
     };
     let (grade, reason) = match (split.part, oom.kind.as_str()) {
@@ -210,29 +78,48 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Part::Activations, _) if offload_cannot => (Grade::Strong, "grade-oom-over-freeable"),
         (Part::Unknown, _) if oom.numbers.requested.is_none() => (Grade::Moderate, "grade-oom-no-numbers"),
         (Part::Unknown, _) => (Grade::Strong, "grade-oom-undecided"),
+        (Part::Unexplained, _) => (Grade::Moderate, "grade-oom-unexplained"),
+        (Part::Fragmentation, _) if split.refused => (Grade::Moderate, "grade-oom-or-driver"),
         (Part::Activations, _) if split.weights.is_none() => (Grade::Moderate, "grade-oom-size-only"),
         (Part::Activations, _) => (Grade::Strong, "grade-oom-request"),
         _ => (Grade::Strong, "grade-oom-numbers"),
     };
     let mut draft = Draft::new("gpu-oom", view.number, Status::Confirmed, words.say(key, &values))
-        .about(split.part.name())
+        .about(acts_on(oom, &split))
         .grade(grade, words.say(reason, &[]))
         .recovered(oom.recovered)
         .in_prompt(oom.prompt)
         .figures(figures(oom, &split, view, words))
-        .candidates(inside(oom, view, words));
-    if split.part == Part::Unknown {
+        .candidates(inside(oom, view, words).into_iter().chain(holders(&split, view, words)).collect());
+    if split.part == Part::Unexplained {
+        draft = draft.settle(words.say("settle-oom-unexplained", &[]));
+    } else if split.part == Part::Unknown {
         draft = draft.settle(words.say(if dynamic { "settle-oom-dynamic" } else { "settle-oom" }, &[]));
     }
-    draft.because(lines(oom, view, words))
+    draft.because(lines(oom, &split, view, words))
 }
 
-fn lines(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Vec<EvidenceReport> {
+/// What remedies have to act on: the part that decided, and the driver where it refused what was there.
+fn acts_on(oom: &OomRecord, split: &Split) -> &'static str {
+    let unnumbered = oom.numbers.requested.is_none() && oom.kind == "cuda-error";
+    match split.part {
+        Part::Unknown if split.refused || unnumbered => "driver",
+        Part::Fragmentation if split.refused => "fragmentation-or-driver",
+        part => part.name(),
+    }
+}
+
+fn full_of_torch(oom: &OomRecord, split: &Split) -> bool {
+    let held = oom.numbers.allocated.zip(split.capacity);
+    held.is_some_and(|(allocated, capacity)| allocated > capacity * FULL_OF_TORCH)
+}
+
+fn lines(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -> Vec<EvidenceReport> {
     let mut lines = vec![evidence(&oom.at.clone().through(oom.last_line.min(oom.at.place.line + 6)), None)];
     if let Some(at) = &oom.unloaded_all {
         lines.push(evidence(at, Some(words.say("remark-all-unloaded", &[]))));
     }
-    for (class, _, _) in oom.resident_mib.iter().take(3) {
+    for class in split.classes.iter().take(3) {
         if let Some(at) = view.session.loads.get(class).and_then(|load| load.size_at.as_ref()) {
             lines.push(evidence(at, Some(words.say("remark-weights-of", &[("class", class)]))));
         }
@@ -263,8 +150,10 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
     add("free", "figure-free", numbers.free, Basis::Measured);
     add("allocated", "figure-allocated", numbers.allocated, Basis::Measured);
     add("weights", "figure-weights", split.weights, Basis::Estimate);
-    add("activations", "figure-rest", split.rest, Basis::Derived);
+    let rest = if split.part == Part::Unexplained { "figure-rest-unexplained" } else { "figure-rest" };
+    add("activations", rest, split.rest, Basis::Derived);
     add("reserved", "figure-reserved", numbers.reserved_unallocated, Basis::Measured);
+    add("own-outside", "figure-own-outside", split.own_outside, Basis::Measured);
     if split.others_measured {
         add("others", "figure-others", split.others, Basis::Measured);
     } else if view.dynamic_vram == Some(true) {
@@ -272,7 +161,9 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
     } else {
         add("outside-pytorch", "figure-outside", split.others, Basis::Derived);
     }
-    add("freeable", "figure-freeable", split.freeable, Basis::Derived);
+    if split.part != Part::Unexplained {
+        add("freeable", "figure-freeable", split.freeable, Basis::Derived);
+    }
     if let Some(node) = &oom.node {
         list.push(told("node", words.say("figure-node", &[("node", node)]), Basis::Measured, vec![line]));
     } else if let Some((class, at)) = &oom.last_load {
@@ -293,10 +184,24 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
         };
         list.push(told("where", step, Basis::Derived, vec![*at]));
     }
+    list.extend(again(oom, view, words));
     if oom.recovered {
         list.push(told("recovered", words.say("figure-recovered", &[]), Basis::Measured, Vec::new()));
     }
     list
+}
+
+/// Where else memory ran out in this start.
+fn again(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+    let ooms = &view.session.ooms;
+    let lines: Vec<u64> =
+        ooms.iter().map(|other| other.at.place.line).filter(|line| *line != oom.at.place.line).collect();
+    let first: Vec<String> = lines.iter().take(LINES_NAMED).map(u64::to_string).collect();
+    let count = lines.len() as u64 + view.session.ooms_left_out;
+    (!lines.is_empty()).then(|| {
+        let text = words.count("figure-oom-also-one", "figure-oom-also-many", count, &[("lines", &first.join(", "))]);
+        told("also", text, Basis::Measured, lines)
+    })
 }
 
 /// Node packs in the traceback: where the step ran, which is not yet whose fault it is.
@@ -310,6 +215,29 @@ fn inside(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Vec<Candidate>
         reason: words.say("candidate-ran-inside", &[]),
         at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
     }]
+}
+
+/// Node packs that are known to keep models of their own, where memory is on the card that no load line explains.
+fn holders(split: &Split, view: &View<'_>, words: &Words<'_>) -> Vec<Candidate> {
+    if split.part != Part::Unexplained {
+        return Vec::new();
+    }
+    let keeps_models = |dir: &str| {
+        words
+            .packs
+            .nodes
+            .iter()
+            .any(|def| def.fault.contains(OWN_MODELS) && def.dirs.iter().any(|known| same_dir(known, dir)))
+    };
+    let holders = view.packs_loaded().filter(|node| keeps_models(&node.dir)).take(HOLDERS_NAMED);
+    holders
+        .map(|node| Candidate {
+            dir: node.dir.clone(),
+            why: "own-loader".to_owned(),
+            reason: words.say("candidate-own-models", &[]),
+            at: Some(super::draft::place(&node.at.place, None)),
+        })
+        .collect()
 }
 
 /// Attention was tried again and again, and the prompt never ended.

@@ -60,8 +60,13 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             .because(fact.into_iter().collect());
     }
     let code = ending.and_then(|ending| ending.exit_code);
-    let key = if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
+    let by_user = session.exceptions.last().is_some_and(|last| super::failure::stopped_by_user(last, words));
+    let key = if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
+        "insufficient-stopped-by-user"
+    } else if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
+    } else if in_flight && matches!(code, Some(143 | -15)) {
+        "insufficient-in-flight-terminated"
     } else if in_flight && code.is_some() {
         "insufficient-in-flight-exit"
     } else if in_flight {

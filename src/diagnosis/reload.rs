@@ -4,7 +4,7 @@ use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use crate::rule::FlagRole;
+use crate::rule::{Constant, FlagRole};
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -28,6 +28,9 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
     let prompts = load.prompts.to_string();
     let (status, grade, reason, key) = match fit {
+        _ if kept_on_card(view, words) || fit.is_none() && wanted_often(load) => {
+            (Status::Possible, Grade::Weak, "grade-reload-patched", "reload-patched")
+        }
         Some(false) => (Status::Possible, Grade::Moderate, "grade-reload-no-room", "reload-no-room"),
         Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", "reload-summary"),
         None => (Status::Likely, Grade::Moderate, "grade-reload", "reload-summary"),
@@ -73,6 +76,20 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .settle(words.say("settle-reload", &[]))
         .because(lines),
     )
+}
+
+/// Models stay on the card because the user asked for it: what is requested again moves nowhere.
+fn kept_on_card(view: &View<'_>, words: &Words<'_>) -> bool {
+    let state = view.session.text("vram_state");
+    words.packs.flags.iter().filter(|flag| flag.residency.is_some()).any(|flag| {
+        let sets = flag.facts.get("vram_state");
+        view.uses(&flag.name) || state.zip(sets).is_some_and(|(state, sets)| *sets == Constant::Text(state.to_owned()))
+    })
+}
+
+/// Samplers in one prompt that want the same model with other patches.
+fn wanted_often(load: &Load) -> bool {
+    load.requested >= load.prompts * 2
 }
 
 fn size(load: &Load) -> f64 {

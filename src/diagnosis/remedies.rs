@@ -6,11 +6,20 @@ use super::view::{Os, View};
 use super::words::Words;
 use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
 
+/// Circumstance of a folder that holds no node pack, as signs call it.
+const NO_INIT: &str = "no-init";
+/// Kind of out-of-memory that only Apple's cards have.
+const METAL: &str = "MPS";
+
 /// Parts a finding's remedies act on.
 pub fn parts(finding: &Finding) -> Vec<&str> {
     let about = finding.about.as_deref().unwrap_or_default();
     match finding.id.as_str() {
-        "gpu-oom" if about == "unknown" => vec!["driver", "activations"],
+        "gpu-oom" if about == "driver" => vec!["driver", "activations"],
+        "gpu-oom" if about == "fragmentation-or-driver" => vec!["fragmentation", "driver"],
+        // What filled the card is not known: less work at once helps in any case.
+        "gpu-oom" if about == "unknown" => vec!["activations"],
+        "gpu-oom" if about == "unexplained" => vec!["unexplained", "activations"],
         "gpu-oom" => vec![about],
         "host-oom" => vec!["host-ram"],
         "container-limit" => vec!["container"],
@@ -22,7 +31,8 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
-        "other-error" if about == "native-crash" => vec!["driver"],
+        "other-error" if about == "network" => vec!["network"],
+        "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
 }
@@ -68,16 +78,29 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add(
         "impossible-request",
         finding.figures.iter().any(|figure| figure.name == "capacity")
-            && session.ooms.iter().any(|oom| super::oom::split(oom, view).impossible),
+            && session.ooms.iter().any(|oom| super::oom::split(oom, view, words.packs).impossible),
     );
     let last = session.ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| session.ooms.last());
     let offload_cannot = last.is_some_and(|oom| {
-        let split = super::oom::split(oom, view);
+        let split = super::oom::split(oom, view, words.packs);
         split.impossible
             || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
     });
     add("offload-cannot", offload_cannot);
-    add("macos", view.os == Os::MacOs);
+    let incomplete = words.packs.signs_of(SignOf::Circumstance).find(|sign| sign.is == NO_INIT);
+    let reasons: Vec<&str> = session
+        .nodes
+        .iter()
+        .filter(|node| node.failed)
+        .map(|node| node.reason.as_deref().unwrap_or_default())
+        .collect();
+    add(
+        "only-incomplete",
+        !reasons.is_empty() && incomplete.is_some_and(|sign| reasons.iter().all(|reason| sign.fits(reason))),
+    );
+    add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
+    add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
+    add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
     add("tiled-already", session.counts.tiled_retries.is_some());
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));

@@ -5,7 +5,7 @@ use super::draft::told;
 use super::finding::{Basis, Figure};
 use super::view::View;
 use super::words::Words;
-use crate::rule::{Constant, EventKind, FlagRole};
+use crate::rule::{Constant, EventKind, FlagRole, Packs};
 use crate::text;
 use crate::timeline::Load;
 
@@ -16,7 +16,7 @@ const NAMES_SHOWN: usize = 3;
 
 /// What is to be said of such loads. Nothing when it was asked for: then it is no shortage.
 pub fn note(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
-    if asked_for(view, words) {
+    if asked_for(view, words.packs) {
         return None;
     }
     let floors = defaults::possible(words.packs, "least-weights", view);
@@ -54,9 +54,9 @@ fn room(load: &Load, words: &Words<'_>) -> Option<Room> {
 }
 
 /// The flag that keeps weights off the card is in use, or the state that it sets is printed.
-fn asked_for(view: &View<'_>, words: &Words<'_>) -> bool {
+pub(super) fn asked_for(view: &View<'_>, packs: &Packs) -> bool {
     let state = view.session.text("vram_state").map(|state| Constant::Text(state.to_owned()));
-    let flag = words.packs.flag_for(FlagRole::WeightsOffCard);
+    let flag = packs.flag_for(FlagRole::WeightsOffCard);
     view.asks(FlagRole::WeightsOffCard).is_some()
         || flag.and_then(|flag| flag.facts.get("vram_state")).is_some_and(|set| Some(set) == state.as_ref())
 }

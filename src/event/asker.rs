@@ -3,6 +3,7 @@
 use super::exception::split_exception;
 use super::hint::Hint;
 use super::memo::{Memo, Memory};
+use crate::eight::digits;
 use crate::rule::{Found, Matcher, Spans};
 
 /// What is known of a text by itself.
@@ -10,7 +11,7 @@ use crate::rule::{Found, Matcher, Spans};
 pub(super) enum Answer<'p, 't> {
     /// A rule knows it; the captures stand in the spans that were lent.
     Rule(Found<'p, 't>),
-    /// No rule knows it, but it may be an exception's line, a command, or several texts.
+    /// No rule knows it, but it may be an exception's line, a command, several texts, or a number that was asked for.
     Maybe,
     /// It says nothing, unless it continues what stood before it.
     Silent,
@@ -43,6 +44,8 @@ impl<'p> Asker<'p> {
                 Answer::Rule(found)
             }
             None if split_exception(text).is_some() || self.hint.launch_or_gap(text) => Answer::Maybe,
+            // The answer to what somebody asked in the line before.
+            None if text.first().is_some_and(u8::is_ascii_digit) && digits(text) == text.len() => Answer::Maybe,
             None => Answer::Silent,
         }
     }
@@ -66,6 +69,7 @@ mod tests {
             "Requested to load WAN21 loaded partially; 1 MB",
             "ValueError: expected 4 tiles",
             "nothing that anybody knows",
+            "4096",
             "",
         ];
         let told = |answer: Answer<'_, '_>, text: &str, spans: &Spans| match answer {
@@ -86,7 +90,7 @@ mod tests {
                 let mut fresh = Spans::new();
                 let expected = match packs.matcher().look_up(text.as_bytes(), &mut fresh) {
                     Some(found) => told(Answer::Rule(found), text, &fresh),
-                    None if number == 6 => "maybe".to_owned(),
+                    None if number == 6 || number == 8 => "maybe".to_owned(),
                     None => "silent".to_owned(),
                 };
                 assert_eq!(answer, expected, "round {round}");

@@ -116,7 +116,11 @@ pub enum What<'a> {
         staged: f64,
     },
     LoadOld,
-    Loader,
+    /// A model was built; `part` and `device` where the text says what it is and where it will be loaded.
+    Loader {
+        part: Cow<'a, str>,
+        device: Cow<'a, str>,
+    },
     Unload {
         count: u64,
     },
@@ -174,7 +178,10 @@ pub enum What<'a> {
         cgroup: bool,
     },
     Kill,
-    OomDaemon,
+    /// A daemon ended the process of this name, or of a group without one.
+    OomDaemon {
+        name: Cow<'a, str>,
+    },
     Exit {
         code: i64,
     },

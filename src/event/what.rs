@@ -94,7 +94,7 @@ pub(super) fn what_of<'t>(
             What::LoadDynamic { class: read.owned("class"), staged: read.bytes("staged").unwrap_or(0.0) }
         }
         EventKind::LoadOld => What::LoadOld,
-        EventKind::Loader => What::Loader,
+        EventKind::Loader => What::Loader { part: kind(), device: read.owned("load") },
         EventKind::Unload => What::Unload { count: read.number("count").unwrap_or(0.0) as u64 },
         EventKind::UnloadPartial => What::UnloadPartial { freed: read.bytes("freed") },
         EventKind::UnloadDetail => What::UnloadDetail,
@@ -134,8 +134,11 @@ pub(super) fn what_of<'t>(
         },
         EventKind::Kill if rule.sets("oom_killed") => What::OomKilledFlag { value: true },
         EventKind::Kill => What::Kill,
-        EventKind::OomDaemon => What::OomDaemon,
-        EventKind::Exit => What::Exit { code: read.number("code").unwrap_or(0.0) as i64 },
+        EventKind::OomDaemon => What::OomDaemon { name: read.owned("name") },
+        EventKind::Exit => {
+            let code = read.number("code").or_else(|| constant_number(rule, "code"));
+            What::Exit { code: code.unwrap_or(0.0) as i64 }
+        }
         EventKind::Crash => What::Crash,
         EventKind::Stop => What::Stop,
         EventKind::Pause => What::Pause,
@@ -175,6 +178,13 @@ pub(super) fn what_of<'t>(
             None => What::ErrorNotice,
         },
         EventKind::Noise => What::Noise,
+    }
+}
+
+fn constant_number(rule: &Rule, name: &str) -> Option<f64> {
+    match rule.constant(name) {
+        Some(Constant::Number(number)) => Some(*number),
+        _ => None,
     }
 }
 

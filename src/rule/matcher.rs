@@ -127,7 +127,7 @@ impl Rule {
                 Form::Template(template) => template.captures().any(|(name, _)| name == *needed),
                 Form::Regex(pattern) => pattern.text.contains(&format!("<{needed}>")),
             };
-            if !there {
+            if !there && self.constant(needed).is_none() {
                 return Err(RuleError::MissingCapture {
                     event: format!("{:?}", self.event),
                     capture: (*needed).to_owned(),

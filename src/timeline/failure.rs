@@ -18,6 +18,8 @@ pub enum ExceptionPlace {
     Start,
     /// While the server ran, outside prompts or beside them: a client that went away, a route of a node pack.
     Idle,
+    /// No frame and no line around it tells whether ComfyUI started or worked.
+    Unknown,
 }
 
 /// An exception told by the log, however many lines tell it.
@@ -39,6 +41,16 @@ pub struct Exception {
     pub at: Evidence,
     /// A frame lies in ComfyUI's executor.
     pub in_execution: bool,
+    /// A frame lies in a function of ComfyUI's model code.
+    pub in_models: bool,
+    /// A frame is a module's own code: something is being imported, or the program begins.
+    pub in_module: bool,
+    /// A frame is the main program's own code, so what is raised here ends it.
+    pub in_main: bool,
+    /// Its first line was seen, so nothing of it is cut off.
+    pub headed: bool,
+    /// First frame seen, as in `frames`; of a native crash it is the innermost one.
+    pub first_frame: Option<String>,
     /// The traceback's last line, with type and message.
     pub last_line_at: Option<Evidence>,
     /// Evidence of the innermost frame inside a node pack.
@@ -61,6 +73,11 @@ impl Exception {
             from_report: false,
             at,
             in_execution: false,
+            in_models: false,
+            in_module: false,
+            in_main: false,
+            headed: false,
+            first_frame: None,
             last_line_at: None,
             dir_at: None,
             prompt,

@@ -97,6 +97,8 @@ struct Open {
     ready: bool,
     /// A traceback's first line was seen.
     headed: bool,
+    /// The main program itself raised what it did not catch: this start is over.
+    died: bool,
     /// Index of the OOM that further lines may complete.
     open_oom: Option<usize>,
     open_exception: Option<usize>,
@@ -269,6 +271,10 @@ impl Fold {
         for (name, fact) in block.session.facts {
             session.facts.entry(name).or_insert(fact);
         }
+        session.container_limit_mib = block.session.container_limit_mib.or(session.container_limit_mib.take());
+        for hint in block.session.container_hints {
+            push_capped(&mut session.container_hints, || hint);
+        }
         for flag in block.session.flags {
             if session.flag(&flag.name).is_none() {
                 session.flags.push(flag);
@@ -292,6 +298,7 @@ impl Fold {
         match mark {
             Mark::Weak => {
                 if (self.open.running
+                    || self.open.died
                     || (launch && self.open.session.first_line > 0 && !self.open.strong_marks.is_empty()))
                     && self.tentative.is_none()
                 {
@@ -305,7 +312,7 @@ impl Fold {
                 } else {
                     let seen = self.open.strong_marks.contains(&rule);
                     let late = self.open.running && (!server_start || self.open.has_work());
-                    if seen || late {
+                    if seen || late || self.open.died {
                         self.restart(Open::default());
                     }
                 }
@@ -399,6 +406,7 @@ impl EventSink for Fold {
         self.timeline.events += 1;
         self.note_text(at);
         self.open.touch(at.place.line);
+        self.open.answer_of_docker(at);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {

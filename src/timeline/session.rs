@@ -221,6 +221,8 @@ pub struct Session {
     pub dynamic: BTreeMap<String, Dynamic>,
     /// MiB that the load lines say are on the card at the end of the session.
     pub resident_mib: BTreeMap<String, f64>,
+    /// Kinds of model with a line that states their load device: the line, where no such line names a card.
+    pub off_card: BTreeMap<String, Option<Evidence>>,
     pub unloads: Unloads,
     pub ooms: Vec<OomRecord>,
     pub ooms_left_out: u64,

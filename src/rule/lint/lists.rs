@@ -27,7 +27,7 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 33] = [
+pub const FACTS: [&str; 34] = [
     "comfyui_version",
     "git_describe",
     "pytorch_version",
@@ -61,11 +61,24 @@ pub const FACTS: [&str; 33] = [
     "embedded_python",
     "launcher",
     "nodes_disabled",
+    "memory_limited",
 ];
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub(super) const SET_KEYS: [&str; 11] =
-    ["kind", "failed", "weak", "message", "func", "type", "reason", "cgroup", "section", "missing_node", "oom_killed"];
+pub(super) const SET_KEYS: [&str; 12] = [
+    "kind",
+    "code",
+    "failed",
+    "weak",
+    "message",
+    "func",
+    "type",
+    "reason",
+    "cgroup",
+    "section",
+    "missing_node",
+    "oom_killed",
+];
 
 /// What a log must look like for a bug.
 pub const STRUCTURES: [&str; 13] = [

@@ -6,6 +6,7 @@ use crate::rule::{SignDef, SignOf, SignPlace};
 
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
+const OUTSIDE: [&str; 2] = ["network", "user"];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {
@@ -15,6 +16,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         let words: Option<&[&str]> = match sign.of {
             SignOf::Os => Some(&SYSTEMS),
             SignOf::Gpu => Some(&MAKERS),
+            SignOf::Outside => Some(&OUTSIDE),
             SignOf::Circumstance | SignOf::OwnFolder | SignOf::CommandLine | SignOf::Process => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {

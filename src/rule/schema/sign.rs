@@ -21,6 +21,8 @@ pub enum SignOf {
     CommandLine,
     /// The name of a process that may be ComfyUI's, as the kernel tells whom it killed.
     Process,
+    /// An exception, as `type: message`, whose cause lies outside the code that it passed through.
+    Outside,
 }
 
 /// Which texts of a log are looked at.

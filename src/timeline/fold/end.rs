@@ -30,7 +30,7 @@ impl End {
             What::Crash => {
                 self.crash.get_or_insert_with(|| Evidence::of(at));
             }
-            What::OomDaemon => {
+            What::OomDaemon { name } if may_be_comfyui(name, processes) => {
                 self.daemon.get_or_insert_with(|| Evidence::of(at));
             }
             What::OomKilledFlag { value } => self.oom_killed = Some((*value, Evidence::of(at))),

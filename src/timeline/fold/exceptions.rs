@@ -6,6 +6,30 @@ use crate::event::{At, Event, What};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
 
+/// Packages of ComfyUI whose functions run when models do.
+const MODEL_CODE: [&str; 2] = ["comfy", "comfy_extras"];
+
+/// The file lies in ComfyUI's own packages; a folder somewhere above that only has such a name does not count.
+fn in_model_code(file: &str) -> bool {
+    let mut parts = file.rsplit(['/', '\\']);
+    parts.next();
+    for part in parts {
+        if MODEL_CODE.contains(&part) {
+            return true;
+        }
+        let lower = part.to_ascii_lowercase();
+        if lower.contains("comfyui") || lower == "custom_nodes" || lower == "site-packages" {
+            return false;
+        }
+    }
+    false
+}
+
+/// The file is ComfyUI's main program.
+fn is_main(file: &str) -> bool {
+    file.rsplit(['/', '\\']).next() == Some("main.py")
+}
+
 impl Open {
     pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64) {
         let at = &event.at;
@@ -22,7 +46,9 @@ impl Open {
                 self.open_exception = self.enter_exception(exception);
             }
             What::TracebackStart if self.open_exception.is_none() && self.traceback.is_none() => {
-                self.traceback = Some(Exception::new(Evidence::of(at), self.place_now(), prompt));
+                let mut exception = Exception::new(Evidence::of(at), self.place_now(), prompt);
+                exception.headed = true;
+                self.traceback = Some(exception);
                 self.headed = true;
             }
             What::TracebackFrame { file, line, function } => {
@@ -40,8 +66,15 @@ impl Open {
                     Some(exception) => exception,
                     None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
                 };
+                let module = function == "<module>";
                 // Importing the executor's file is no execution.
-                exception.in_execution |= file.ends_with("execution.py") && function != "<module>";
+                exception.in_execution |= file.ends_with("execution.py") && !module;
+                exception.in_models |= !module && in_model_code(file);
+                exception.in_module |= module;
+                exception.in_main |= module && is_main(file);
+                if exception.first_frame.is_none() {
+                    exception.first_frame = Some(frame.clone());
+                }
                 if exception.frames.len() == FRAMES_KEPT {
                     exception.frames.remove(0);
                 }
@@ -170,18 +203,44 @@ impl Open {
         Some(self.session.exceptions.len() - 1)
     }
 
+    /// Something besides the lack of prompts says that ComfyUI was starting: the lines before a whole traceback, and
+    /// its last line or the main program among its frames.
+    fn shows_start(&self, exception: &Exception) -> bool {
+        let in_main = exception.frames.iter().any(|frame| frame.split(':').any(is_main));
+        exception.headed && !self.session.facts.is_empty() && (exception.kind.is_some() || in_main)
+    }
+
     pub(super) fn keep_exception(&mut self, mut exception: Exception) {
         if exception.kind.is_none() && exception.frames.is_empty() {
             return;
         }
-        // The log begins within a traceback: what ran in the executor was a prompt, seen or not.
-        if exception.in_execution && matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start) {
+        let starting = matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start);
+        // The log begins within a traceback: what ran in the executor, or in a model, was a prompt, seen or not.
+        let cut_off = !exception.headed && !exception.in_module && exception.place != ExceptionPlace::Prompt;
+        if starting && exception.in_execution || cut_off && exception.in_models {
             exception.place = ExceptionPlace::Prompt;
+        } else if starting && !exception.in_module && !self.shows_start(&exception) {
+            exception.place = ExceptionPlace::Unknown;
         }
+        self.died |= starting && exception.in_main && exception.kind.is_some();
         let in_prompt = exception.place == ExceptionPlace::Prompt;
         let index = self.enter_exception(exception);
         if self.prompt_began && in_prompt {
             self.open_exception = index;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_model_code;
+
+    #[test]
+    fn model_code_is_told_from_folders_of_the_same_name() {
+        assert!(in_model_code(r"C:\comfy\ComfyUI\comfy\ldm\flux\model.py"));
+        assert!(in_model_code("/opt/ComfyUI/comfy_extras/nodes_wan.py"));
+        assert!(!in_model_code("/home/u/comfy/ComfyUI/main.py"));
+        assert!(!in_model_code("/home/u/comfy/venv/lib/python3.12/site-packages/torch/nn/functional.py"));
+        assert!(!in_model_code("/home/u/comfy/ComfyUI/custom_nodes/pack/comfyui_x/nodes.py"));
     }
 }

@@ -1,10 +1,13 @@
 //! Load lines: what was requested, how large it is, what is on the card.
 
-use super::{LIST_LIMIT, LoadDraft, Open, SIZES_KEPT};
+use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, SIZES_KEPT, kept};
 use crate::event::{At, MIB, What};
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::note::overwrite;
 use crate::timeline::session::Dynamic;
+
+/// PyTorch's name of the device that is no card.
+const CPU: &str = "cpu";
 
 impl Open {
     pub(super) fn load_event(&mut self, what: &What<'_>, at: &At<'_>) {
@@ -32,7 +35,10 @@ impl Open {
                 self.prompt.told.old_loads += 1;
                 count(&mut self.session.counts.old_loads, at, prompt);
             }
-            What::Loader => self.prompt.told.loader_lines += 1,
+            What::Loader { part, device } => {
+                self.prompt.told.loader_lines += 1;
+                self.load_device(part, device, at);
+            }
             What::Unload { count } => {
                 self.session.unloads.lines += 1;
                 self.session.unloads.models += count;
@@ -44,6 +50,23 @@ impl Open {
                 *self.details.entry(class, || sizes) = sizes;
             }
             _ => {}
+        }
+    }
+
+    /// Keeps which kinds of model never go to the card, by the lines that state their load device.
+    fn load_device(&mut self, part: &str, device: &str, at: &At<'_>) {
+        if part.is_empty() || device.is_empty() {
+            return;
+        }
+        let off_card = &mut self.session.off_card;
+        let room = off_card.len() < LIST_LIMIT;
+        match off_card.get_mut(part) {
+            Some(known) if device != CPU => *known = None,
+            Some(_) => {}
+            None if room => {
+                off_card.insert(kept(part, NAME_KEPT), (device == CPU).then(|| Evidence::of(at)));
+            }
+            None => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use super::{LIST_LIMIT, NAME_KEPT, Open, kept, kept_sizes, push_capped};
 use crate::event::{At, Event, OomNumbers, What};
 use crate::timeline::evidence::{Evidence, count};
-use crate::timeline::failure::{HostOom, OomRecord};
+use crate::timeline::failure::{Exception, HostOom, OomRecord};
 
 impl Open {
     pub(super) fn memory_failure(&mut self, event: &Event<'_>, prompt: u64) {
@@ -17,6 +17,7 @@ impl Open {
                 {
                     exception.is_oom = true;
                 }
+                self.told_by_exception(at);
                 let sizes = kept_sizes(sizes);
                 if self.complete_oom(kind, numbers, &sizes, at) {
                     return;
@@ -40,6 +41,8 @@ impl Open {
                 }
                 if let Some(oom) = self.open_oom.and_then(|index| self.session.ooms.get_mut(index)) {
                     oom.unloaded_all = Some(Evidence::of(at));
+                    // The console tells it, so no report tells it beforehand: the log begins within its traceback.
+                    oom.from_report = false;
                     oom.last_line = at.place.line;
                 }
                 self.resident.clear();
@@ -53,6 +56,7 @@ impl Open {
                 if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
                     exception.is_oom = true;
                 }
+                self.told_by_exception(at);
                 let same =
                     self.session.host_ooms.last().is_some_and(|last| last.prompt == prompt && *last.kind == **kind);
                 if !same {
@@ -73,6 +77,16 @@ impl Open {
                 count(&mut self.session.counts.attention_retries, at, prompt);
             }
             _ => {}
+        }
+    }
+
+    /// The line is the last one of a traceback whose head is cut off: both tell of one thing.
+    fn told_by_exception(&mut self, at: &At<'_>) {
+        let line = at.place.line;
+        let ends_here =
+            |exception: &&mut Exception| exception.last_line_at.as_ref().is_some_and(|last| last.place.line == line);
+        if let Some(exception) = self.session.exceptions.iter_mut().rev().find(ends_here) {
+            exception.is_oom = true;
         }
     }
 

@@ -9,6 +9,11 @@ use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
 
+/// Where docker keeps a container's limit, as `docker inspect` is asked for it.
+const ASKED_LIMIT: &str = "HostConfig.Memory";
+/// The container has a limit of its own.
+const LIMITED: &str = "memory_limited";
+
 impl Open {
     /// A line that belongs to it.
     pub(super) fn touch(&mut self, line: u64) {
@@ -122,7 +127,7 @@ impl Open {
             | What::LoadPartial { .. }
             | What::LoadDynamic { .. }
             | What::LoadOld
-            | What::Loader
+            | What::Loader { .. }
             | What::Unload { .. }
             | What::DetailLoad { .. } => self.load_event(event.what, at),
             What::LeakPotential { class } => {
@@ -180,6 +185,26 @@ impl Open {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A bare number that answers the question for the container's limit in the line before; 0 is none.
+    pub(super) fn answer_of_docker(&mut self, at: &At<'_>) {
+        if !at.text.first().is_some_and(u8::is_ascii_digit) {
+            return;
+        }
+        let asked = self
+            .session
+            .container_hints
+            .last()
+            .is_some_and(|hint| hint.place.line + 1 == at.place.line && hint.text.contains(ASKED_LIMIT));
+        let bytes = std::str::from_utf8(at.text).ok().and_then(|text| text.trim().parse::<u64>().ok());
+        match bytes.filter(|_| asked) {
+            Some(0) => self.fact(LIMITED, &FactValue::Bool(false), false, at),
+            Some(bytes) => {
+                self.session.container_limit_mib = Some((bytes as f64 / MIB, Evidence::of(at)));
+            }
+            None => {}
         }
     }
 
