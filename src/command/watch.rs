@@ -186,7 +186,9 @@ impl Watch<'_> {
                     writeln!(console.err, "{}", words.say("live-waiting", &[("file", &name)]))?;
                     console.err.flush()?;
                 }
-                Ok(Step::Nothing | Step::Absent) => {}
+                Ok(Step::Nothing | Step::Absent) => {
+                    guarded(&mut story, Story::settle);
+                }
                 Ok(Step::End) => break,
                 Err(error) => {
                     failed = Some(error);

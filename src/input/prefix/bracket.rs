@@ -1,7 +1,7 @@
 //! Prefixes that begin with a bracket: stamps, level tags, streams, and prompts in brackets.
 
 use super::super::stamp::{clock, date_time, digits, fraction, zone};
-use super::{Stripped, keep, leading, level, one_blank, typed};
+use super::{Stripped, keep, leading, level, one_blank, rich, typed};
 use memchr::memchr;
 
 pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
@@ -46,9 +46,10 @@ fn stamp_in_brackets<'a>(s: &'a [u8], inner: &'a [u8], out: &mut Stripped<'a>) -
     let stamp = inner.get(..end)?;
     let length = date_time(stamp).or_else(|| clock(stamp)).map(|n| n + fraction(stamp, n, true));
     let length = length.map(|n| n + zone(stamp, n));
-    if length == Some(stamp.len()) {
+    if length == Some(stamp.len()) || rich::is_short_date(stamp) {
         keep(out, stamp);
-        return Some(one_blank(s.get(end + 2..)?));
+        let rest = one_blank(s.get(end + 2..)?);
+        return rich::behind_stamp(rest, s.len() - rest.len(), out).or(Some(rest));
     }
     let seconds = stamp.get(leading(stamp)..)?;
     let whole = digits(seconds, 0);

@@ -1,7 +1,7 @@
 //! Prefixes that begin with a letter: service names of Compose, syslog, Python's logging, shell prompts.
 
 use super::super::stamp::{clock, digits, fraction};
-use super::{Stripped, keep, leading, level, run, typed};
+use super::{Stripped, keep, leading, level, rich, run, typed};
 use memchr::{memchr, memmem};
 
 pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
@@ -15,6 +15,7 @@ pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
                 b'C'..=b'Z' | b'/' if s.starts_with(b"PS ") => prompt_of_windows(s.get(3..)?, out),
                 _ => None,
             }
+            .or_else(|| rich::without_stamp(s, out))
         }
         b':' => match s {
             [_, b':', b'\\', ..] => prompt_of_windows(s, out),
