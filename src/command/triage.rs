@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::ManuallyDrop;
 
-use super::attend::{Attendant, INTERRUPTED};
+use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{learn_all, tell};
 use super::inputs::Input;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
-    let attendant = Attendant::new(Labels::new(&packs, zh).plain("gap-stopped", &[]))?;
+    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     for input in &inputs {
         let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
@@ -64,12 +64,12 @@ fn redacted(
     packs: &mut Packs,
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
-    let attendant = Attendant::new(Labels::new(packs, question.zh).plain("gap-stopped", &[]))?;
+    let attendant = Attendant::new(&Labels::new(packs, question.zh))?;
     let (logs, mut redactor, all) = learn_all(inputs, packs, Some(&attendant), console)?;
     if logs.iter().any(|log| log.is_half_known()) {
         // A name that only a late line gives away would stand in the report.
         console.fault(&UsageError::StoppedBeforeKnown)?;
-        return Ok(Ok(Exit::Passed(INTERRUPTED)));
+        return Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)));
     }
     packs.tell_places(|place| redactor.line(place));
     let mut telling = Telling::new(args, question, packs, inputs.len(), console);
@@ -126,10 +126,10 @@ impl<'t> Telling<'t> {
         }
     }
 
-    /// Ctrl-C came: what follows was not asked for any more. A script must not take this for the whole answer.
+    /// A signal came: what follows was not asked for any more. A script must not take this for the whole answer.
     fn ends(&mut self, attendant: &Attendant) -> bool {
-        if attendant.stopped() {
-            self.exit = Exit::Passed(INTERRUPTED);
+        if let Some(status) = attendant.status() {
+            self.exit = Exit::Passed(status);
         }
         attendant.stopped()
     }
