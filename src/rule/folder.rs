@@ -124,7 +124,10 @@ pub fn read_folder(folder: &Path) -> Result<PackSource, Box<PackError>> {
         }
         pack.files.push(file);
     }
-    pack.problems.truncate(PROBLEMS_LIMIT);
+    if let Some(count) = pack.problems.len().checked_sub(PROBLEMS_LIMIT).filter(|count| *count > 0) {
+        pack.problems.truncate(PROBLEMS_LIMIT);
+        pack.problems.push(PackError::More { path: folder.display().to_string(), count });
+    }
     Ok(pack)
 }
 

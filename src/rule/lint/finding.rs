@@ -153,7 +153,7 @@ pub(super) fn of_error(error: &PackError) -> Finding {
         PackError::Syntax { path, message, text, at } => {
             (SourceText { path: path.clone(), text: text.inner().clone() }, at.map(range), message.clone())
         }
-        PackError::Rule { path, text, at, .. } => {
+        PackError::Rule { path, text, at, .. } | PackError::Regex { path, text, at, .. } => {
             (SourceText { path: path.clone(), text: text.inner().clone() }, at.map(range), error.to_string())
         }
         PackError::Unreadable { path, .. }
@@ -162,6 +162,7 @@ pub(super) fn of_error(error: &PackError) -> Finding {
         | PackError::TooManyItems { path, .. }
         | PackError::TooManyRules { path, .. }
         | PackError::NewerFormat { path, .. }
+        | PackError::More { path, .. }
         | PackError::NoHead { path } => {
             (SourceText { path: path.clone(), text: Arc::default() }, None, error.to_string())
         }
