@@ -20,12 +20,12 @@ use crate::rule::Packs;
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.question.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    let zh = super::chinese(&args.language, console);
-    let mut question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    let zh = super::chinese(&args.report.language, console);
+    let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
     match args.samples.as_deref().map(samples).transpose() {
         Ok(samples) => question.samples = samples,
         Err(error) => {
@@ -33,11 +33,11 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
             return Ok(Ok(Exit::Refused));
         }
     }
-    if let Err(error) = ask_with_env(&mut question, args.env.as_deref(), console)? {
+    if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
-    let mut packs = ManuallyDrop::new(super::packs(&args.packs, console)?);
+    let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
     if let Err(error) = check_verdicts(&args.fail_on, &packs) {
         return Ok(Err(error));
     }
@@ -104,7 +104,7 @@ struct Telling<'t> {
 impl<'t> Telling<'t> {
     fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
         let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
-        let printer = Printer::new(args.format.into(), view, packs, question.zh, logs);
+        let printer = Printer::new(args.report.format.into(), view, packs, question.zh, logs);
         Self { args, question, packs, printer, exit: Exit::Done }
     }
 

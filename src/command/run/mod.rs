@@ -47,8 +47,8 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
             return Ok(Ok(Exit::Refused));
         }
     };
-    let packs = super::packs(&args.packs, console)?;
-    let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
+    let packs = super::packs(&args.show.packs, console)?;
+    let words = Words { packs: &packs, zh: super::chinese(&args.show.language, console) };
     let mut files = Files::of(args);
     let host = Root::this();
     let probe = Probe::look(&host, None);
@@ -141,7 +141,7 @@ fn report(
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
     let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
-    let mut printer = Printer::new(args.format.into(), view, packs, words.zh, 1);
+    let mut printer = Printer::new(args.show.format.into(), view, packs, words.zh, 1);
     match &args.report {
         Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {
