@@ -5,12 +5,11 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
+use crate::rule::SignOf;
 use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
-/// Exception types that mean "could not be imported".
-const IMPORT_TYPES: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -155,7 +154,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         what = words.say("error-unnamed", &[]);
     }
     let kind = short_type(exception);
-    let import = exception.place != ExceptionPlace::Prompt && IMPORT_TYPES.contains(&kind.as_str());
+    let import = exception.place != ExceptionPlace::Prompt && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
     let key = match exception.place {
         ExceptionPlace::Prompt => "error-prompt",

@@ -21,6 +21,14 @@ pub enum SignOf {
     CommandLine,
     /// The name of a process that may be ComfyUI's, as the kernel tells whom it killed.
     Process,
+    /// The folder that holds node packs, one in a folder of its own.
+    NodeFolder,
+    /// The type of an exception that says that something could not be imported.
+    ImportFault,
+    /// The exit code of a program that was killed, in decimal.
+    KillCode,
+    /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
+    CrashCode,
 }
 
 /// Which texts of a log are looked at.
@@ -38,7 +46,9 @@ pub enum SignPlace {
     Frame,
     /// What a finding says in figures.
     Figure,
-    /// The line itself.
+    /// Paths of the installation, of the user's folder and of node packs.
+    Path,
+    /// The line or the word itself; of a system, the command line that started ComfyUI.
     Line,
 }
 

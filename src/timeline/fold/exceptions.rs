@@ -1,13 +1,13 @@
 //! Exceptions with their tracebacks: announced ones, loose ones, those of an import or an Error Report.
 
-use super::nodes::custom_node_dir;
 use super::{DIRS_KEPT, FRAMES_KEPT, LIST_LIMIT, NAME_KEPT, Open, TEXT_KEPT, kept};
 use crate::event::{At, Event, What};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
+use crate::timeline::signs::Signs;
 
 impl Open {
-    pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64) {
+    pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
         match &event.what {
             What::Exception { message } => {
@@ -28,7 +28,7 @@ impl Open {
             What::TracebackFrame { file, line, function } => {
                 let place = self.place_now();
                 let frame = format!("{}:{line} {}", crate::text::cut_chars(file, 200), kept(function, TEXT_KEPT));
-                let dir = custom_node_dir(file).map(|dir| kept(dir, NAME_KEPT));
+                let dir = signs.node_dir(file).map(|dir| kept(dir, NAME_KEPT));
                 // An Error Report's stack trace has no first line of its own.
                 let reported = self
                     .session

@@ -8,6 +8,7 @@ use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
+use crate::timeline::signs::Signs;
 
 impl Open {
     pub(super) fn touch(&mut self, at: &At<'_>) {
@@ -80,7 +81,7 @@ impl Open {
         })
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts) {
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at);
         let prompt = self.session.current_prompt();
@@ -139,7 +140,7 @@ impl Open {
             | What::TracebackFrame { .. }
             | What::ExceptionLine { .. }
             | What::ReportField { .. }
-            | What::ImportFailed { .. } => self.exception_event(event, prompt),
+            | What::ImportFailed { .. } => self.exception_event(event, prompt, signs),
             What::Oom { .. }
             | What::OomField { .. }
             | What::OomUnload
