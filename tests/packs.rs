@@ -222,6 +222,23 @@ fn a_pack_of_more_rules_than_there_is_room_for_is_left_out() {
     assert_eq!(report.pointer("/reports/0/sessions/0/prompts/got").and_then(Value::as_u64), Some(1));
 }
 
+/// Each rule may have its faults, and each fault its place in a long file.
+#[test]
+fn a_large_pack_is_checked_in_good_time() {
+    let rule = |n: usize| {
+        format!("[[message]]\nid = \"m{n}\"\narea = \"load\"\nevent = \"notice\"\ntext = \"Room {n} of the attic\"\n")
+    };
+    let rules: String = (0..18_000).map(rule).collect();
+    let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &rules)]);
+    let start = Instant::now();
+    let output = scene.command().args(["rules", "check", "mine"]).output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.ends_with("mine 1.2.3: 18000 items, 72000 findings (mine)\n"));
+    // The last one has its line and what stands around it.
+    assert!(told.contains("a.toml:89996:1") && told.contains(" 89997 │ id = \"m17999\""));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pack_reads_nothing_outside_of_its_folder() {

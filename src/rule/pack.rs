@@ -368,12 +368,12 @@ impl Layers {
 
     /// The file that a rule comes from.
     fn origin(&self, id: &str) -> SourceText {
-        let built_in = || SourceText { path: "built-in".to_owned(), text: Arc::default() };
+        let built_in = || SourceText::new("built-in".to_owned(), Arc::default());
         self.origins.get(id).cloned().unwrap_or_else(built_in)
     }
 
     fn rule_error(&self, id: &str, error: &RuleError) -> PackError {
-        let SourceText { path, text } = self.origin(id);
+        let SourceText { path, text, .. } = self.origin(id);
         let at = text.find(&format!("\"{id}\"")).map(|at| SourceSpan::from(at..at + id.len() + 2));
         let (text, id) = (NamedSource::new(&path, text), id.to_owned());
         match error {
