@@ -2,15 +2,18 @@
 
 mod bisect;
 mod live;
+mod shared;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
-pub use live::{LaunchArgs, ProbeArgs, ProbeFormat, WatchArgs, WatchFormat};
-
-use crate::report::Format;
+pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
+pub use shared::{
+    FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
+    WorryArgs,
+};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -37,16 +40,16 @@ impl Cli {
     /// The language that the call asks for.
     pub(crate) fn language(&self) -> Option<Language> {
         let language = match &self.command {
-            None => &self.triage.language,
-            Some(Command::Triage(args)) => &args.language,
+            None => &self.triage.report.language,
+            Some(Command::Triage(args)) => &args.report.language,
             Some(Command::Checklist(args)) => &args.view.language,
             Some(Command::Compare(args)) => &args.view.language,
             Some(Command::Redact(args)) => &args.language,
             Some(Command::Explain(args)) => &args.language,
             Some(Command::Bisect(args)) => return args.lang,
             Some(Command::Watch(args)) => &args.language,
-            Some(Command::Run(args)) => &args.language,
-            Some(Command::Probe(args)) => &args.language,
+            Some(Command::Run(args)) => &args.show.language,
+            Some(Command::Probe(args)) => &args.view.language,
             Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
             Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
             Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
@@ -103,24 +106,14 @@ pub struct TriageArgs {
     #[arg(value_name = "LOG")]
     pub logs: Vec<PathBuf>,
     #[command(flatten)]
-    pub worries: WorryArgs,
-    #[command(flatten)]
-    pub limit: LimitArgs,
+    pub question: QuestionArgs,
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
-    /// Facts about the machine (JSON of `probe`)
-    #[arg(long, value_name = "FILE")]
-    pub env: Option<PathBuf>,
     #[command(flatten)]
     pub privacy: PrivacyArgs,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write the report
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatName,
-    #[command(flatten)]
-    pub language: LanguageArgs,
+    pub report: ReportArgs,
     /// Show everything: all findings, the end told backwards, the timeline, facts
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
@@ -217,15 +210,6 @@ pub enum Whom {
     Node,
     /// A forum or a chat
     Forum,
-}
-
-/// Formats of answers that are one value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ViewFormat {
-    #[default]
-    Text,
-    Markdown,
-    Json,
 }
 
 /// Options of `explain`.
@@ -340,65 +324,6 @@ pub struct CoverageArgs {
     pub language: LanguageArgs,
 }
 
-/// What the user asks about.
-#[derive(Debug, Default, Args)]
-pub struct WorryArgs {
-    /// What worries you; may be repeated
-    #[arg(long, value_name = "WORRY", value_delimiter = ',')]
-    pub asked: Vec<Asked>,
-}
-
-impl WorryArgs {
-    /// As reports name them.
-    pub(crate) fn words(&self) -> Vec<String> {
-        self.asked.iter().map(|worry| worry.word().to_owned()).collect()
-    }
-}
-
-/// What the log may not know of the machine.
-#[derive(Debug, Default, Args)]
-pub struct LimitArgs {
-    /// Memory limit of the container or machine, as in 16GiB or 24g
-    #[arg(long, value_name = "SIZE")]
-    pub memory_limit: Option<String>,
-}
-
-/// Whether what is private is shown.
-#[derive(Debug, Default, Args)]
-pub struct PrivacyArgs {
-    /// Replace names, addresses, keys, prompts and file names by tokens in what is shown; see `redact`
-    #[arg(long)]
-    pub redact: bool,
-}
-
-/// How an answer that is one value is shown.
-#[derive(Debug, Default, Args)]
-pub struct ViewArgs {
-    #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write it
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ViewFormat,
-    #[command(flatten)]
-    pub language: LanguageArgs,
-}
-
-/// Rule packs to use.
-#[derive(Debug, Default, Args)]
-pub struct PackArgs {
-    /// A folder with a rule pack to lay over the built-in one; may be repeated, also in COMFY_TRIAGE_RULES
-    #[arg(long = "rules", value_name = "DIR")]
-    pub folders: Vec<PathBuf>,
-}
-
-/// Language of the output.
-#[derive(Debug, Default, Args)]
-pub struct LanguageArgs {
-    /// Language of the report; from LC_ALL, LC_MESSAGES or LANG without it
-    #[arg(long, value_name = "LANGUAGE")]
-    pub lang: Option<Language>,
-}
-
 /// What worries the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Asked {
@@ -437,27 +362,6 @@ pub enum Language {
     Zh,
 }
 
-/// Formats of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum FormatName {
-    #[default]
-    Text,
-    Json,
-    Ndjson,
-    Markdown,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Text => Self::Text,
-            FormatName::Json => Self::Json,
-            FormatName::Ndjson => Self::Ndjson,
-            FormatName::Markdown => Self::Markdown,
-        }
-    }
-}
-
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorWhen {
@@ -472,8 +376,8 @@ impl Cli {
     /// for in it, which for a large report took as long as reading the log.
     pub fn colours(&self) -> anstream::ColorChoice {
         let format = match &self.command {
-            None => self.triage.format,
-            Some(Command::Triage(args)) => args.format,
+            None => self.triage.report.format,
+            Some(Command::Triage(args)) => args.report.format,
             Some(_) => return self.color.choice(),
         };
         match format {

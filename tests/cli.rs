@@ -302,8 +302,18 @@ fn a_log_that_breaks_off_is_never_called_healthy() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_gives_the_report_so_far() {
-    let report = stopped_by_ctrl_c(&[], LOG);
+    let report = stopped_by(rustix::process::Signal::INT, &[], LOG);
     assert_eq!(report["verdict"]["primary"], "leak-suspected");
+}
+
+/// So does what `docker stop` and service managers send.
+#[cfg(unix)]
+#[test]
+fn sigterm_gives_the_report_so_far() {
+    for options in [&[][..], &["--redact"]] {
+        let report = stopped_by(rustix::process::Signal::TERM, options, LOG);
+        assert_eq!(report["verdict"]["primary"], "leak-suspected");
+    }
 }
 
 /// What was read is gone through for what is private before any of it is shown.
@@ -311,15 +321,15 @@ fn ctrl_c_gives_the_report_so_far() {
 #[test]
 fn ctrl_c_gives_the_report_so_far_without_what_is_private() {
     let log = LOG.replace("got prompt", "User directory: /home/quillfeather/ComfyUI/user\ngot prompt");
-    let report = stopped_by_ctrl_c(&["--redact"], &log);
+    let report = stopped_by(rustix::process::Signal::INT, &["--redact"], &log);
     assert_eq!(report["verdict"]["primary"], "leak-suspected");
     let shown = report.to_string();
     assert!(!shown.contains("quillfeather"), "{shown}");
 }
 
-/// The report of a program that was sent the signal of Ctrl-C while the log was still coming.
+/// The report of a program that was sent a signal while the log was still coming.
 #[cfg(unix)]
-fn stopped_by_ctrl_c(options: &[&str], log: &str) -> serde_json::Value {
+fn stopped_by(signal: rustix::process::Signal, options: &[&str], log: &str) -> serde_json::Value {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::Write;
 
@@ -331,18 +341,19 @@ fn stopped_by_ctrl_c(options: &[&str], log: &str) -> serde_json::Value {
     let filler = "got prompt\nPrompt executed in 1.00 seconds\n".repeat(10_000);
     input.write_all(log.as_bytes()).unwrap();
     input.write_all(filler.as_bytes()).unwrap();
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
     // It reads no more than it waited for, so that writing on ends in a closed pipe.
     assert_eq!(input.write_all(filler.as_bytes()).unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let (status, words) = if signal == Signal::INT { (130, "you pressed Ctrl-C") } else { (143, "SIGTERM") };
+    assert_eq!(output.status.code(), Some(status), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let report = answer["reports"][0].clone();
     assert_eq!(report["partial"], true);
     // Where reading stopped is not where the log ends.
     assert_eq!(report["ending"]["kind"], "unread");
     let gaps = report["fitness"]["gaps"].as_array().unwrap();
-    assert!(gaps.iter().any(|gap| gap.as_str().unwrap().contains("you pressed Ctrl-C")), "{gaps:?}");
+    assert!(gaps.iter().any(|gap| gap.as_str().unwrap().contains(words)), "{gaps:?}");
     report
 }
 
@@ -350,11 +361,18 @@ fn stopped_by_ctrl_c(options: &[&str], log: &str) -> serde_json::Value {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_wait_for_a_silent_pipe() {
+    for options in [&[][..], &["--redact"]] {
+        wait_is_ended(options);
+    }
+}
+
+#[cfg(unix)]
+fn wait_is_ended(options: &[&str]) {
     use rustix::process::{Pid, Signal, kill_process};
     use std::io::Write;
 
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("comfy-triage"));
-    command.env_remove("COMFY_TRIAGE_RULES").args(["--lang", "en", "--format", "json", "-"]);
+    command.env_remove("COMFY_TRIAGE_RULES").args(["--lang", "en", "--format", "json", "-"]).args(options);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let filler = "got prompt\nPrompt executed in 1.00 seconds\n".repeat(50_000);
@@ -367,4 +385,52 @@ fn ctrl_c_ends_the_wait_for_a_silent_pipe() {
     assert_eq!(answer["reports"][0]["partial"], true);
     // Nobody wrote on, and nobody closed the pipe.
     drop(input);
+}
+
+/// Already to open a named pipe waits for its writer.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_wait_for_a_writer() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::time::{Duration, Instant};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    if !std::process::Command::new("mkfifo").arg(&path).status().is_ok_and(|made| made.success()) {
+        println!("left out: no mkfifo here");
+        return;
+    }
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("comfy-triage"));
+        command.env_remove("COMFY_TRIAGE_RULES").args(["--lang", "en", "--format", "json"]).arg(&path);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let pid = Pid::from_child(&child);
+        let caught = || std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let until = Instant::now() + Duration::from_secs(60);
+        // Where the kernel does not tell that it listens, a second is enough to begin.
+        while !listens(&caught()) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(if cfg!(target_os = "linux") { 10 } else { 1000 }));
+            if !cfg!(target_os = "linux") {
+                break;
+            }
+        }
+        kill_process(pid, signal).unwrap();
+        while child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it still waits");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{told}");
+        assert!(told.contains("cannot be read"), "{told}");
+    }
+}
+
+/// Linux says that a process has something of its own to do for SIGINT and SIGTERM.
+#[cfg(unix)]
+fn listens(status: &str) -> bool {
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let both = 1 << (2 - 1) | 1 << (15 - 1);
+    caught & both == both
 }

@@ -1,6 +1,7 @@
 //! For each verdict one small log that supports it, and a near one that must not give it.
 
 use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::diagnosis::Grade;
 use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::rule::Packs;
 
@@ -247,6 +248,39 @@ fn host_oom() {
     let report = triage(kernel);
     assert_eq!(report.verdict.primary, "host-oom");
     assert_eq!(serde_json::to_value(report.verdict.grade).expect("serializes"), "certain");
+}
+
+/// A script that starts ComfyUI again after a kill hides it from whoever looks at the end of the log.
+#[test]
+fn a_kill_before_a_fresh_start_is_a_finding() {
+    let killed = |line: &str| {
+        format!("{START}{}got prompt\nRequested to load Flux\n{line}\n{START}{}", good_prompt(""), good_prompt(""))
+    };
+    for line in [
+        "./start.sh: line 12:  4711 Killed                  python main.py",
+        "./start.sh: line 12:  4711 Killed",
+        "./start.sh: line 12:  4711 Killed: 9               python main.py",
+        "./start.sh: 行 12:  4711 已杀死               python main.py",
+        "./start.sh: 第 12 行：  4711 已杀死               python main.py",
+        "2026-08-05 12:00:00,123 WARN exited: comfyui (terminated by SIGKILL; not expected)",
+    ] {
+        let report = triage(&killed(line));
+        assert_eq!(report.verdict.primary, "host-oom", "{line}");
+        // The line does not say why.
+        assert_eq!(report.verdict.grade, Grade::Moderate, "{line}");
+        assert!(report.verdict.headline.contains("last start"), "{}", report.verdict.headline);
+    }
+    for line in [
+        "./start.sh: line 12:  4711 Terminated              python main.py",
+        "./start.sh: line 12: Killed: command not found",
+        "2026-08-05 12:00:00,123 INFO exited: comfyui (exit status 0; expected)",
+    ] {
+        is_not(&killed(line), "host-oom");
+    }
+    // The kernel says itself that memory was out, also where its line on the constraint is missing.
+    let kernel = "[  963.100000] Out of memory: Killed process 4711 (python) total-vm:58720256kB, anon-rss:30408704kB, file-rss:4096kB, shmem-rss:65536kB, UID:1000 pgtables:61440kB oom_score_adj:0";
+    assert_eq!(triage(&killed(kernel)).verdict.grade, Grade::Certain);
+    is_not(&killed(&kernel.replace("(python)", "(chrome)")), "host-oom");
 }
 
 #[test]

@@ -116,6 +116,35 @@ fn of_a_broken_file_all_faults_are_told_and_the_rest_is_used() {
     assert!(told.contains("evnt") && told.contains("b.toml"), "{told}");
 }
 
+/// A regex is compiled when a line needs it; that it cannot be must not come to light as a rule that never fits.
+#[test]
+fn a_regex_that_cannot_be_used_is_told_with_its_pack_and_remedy() {
+    let regex = |text: &str| {
+        let text = toml::Value::String(text.to_owned()).to_string();
+        format!(
+            "[[message]]\nid = \"grown\"\narea = \"load\"\nevent = \"noise\"\nregex = true\nanchor = \"aaaa\"\ntext = {text}\n\n{ATTIC}"
+        )
+    };
+    for (text, reason) in [("aaaa(((x{100}){100}){100})", "size limit"), ("aaaa(", "unclosed group")] {
+        let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &regex(text))]);
+        let (report, told) = scene.report(&["--rules", "mine"]);
+        assert_eq!(attic_lines(&report), 1, "the rest of the pack is used");
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in ["a.toml", "`grown`", reason, "write the text as a template"] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    }
+    let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &regex("aaaa b+"))]);
+    assert_eq!(scene.report(&["--rules", "mine"]).1, "");
+}
+
+#[test]
+fn faults_that_are_not_listed_are_counted() {
+    let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &"[[bug]]\nid = 3\n".repeat(60))]);
+    let (_, told) = scene.report(&["--rules", "mine"]);
+    assert!(told.contains("10 more faults are not listed"), "{told}");
+}
+
 #[test]
 fn a_pack_of_a_newer_format_is_refused_in_words() {
     let scene = Scene::new(&[
@@ -191,6 +220,23 @@ fn a_pack_of_more_rules_than_there_is_room_for_is_left_out() {
     let used = |pack: usize| report.pointer(&format!("/packs/{pack}/id")).is_some();
     assert!(used(3) && !used(4));
     assert_eq!(report.pointer("/reports/0/sessions/0/prompts/got").and_then(Value::as_u64), Some(1));
+}
+
+/// Each rule may have its faults, and each fault its place in a long file.
+#[test]
+fn a_large_pack_is_checked_in_good_time() {
+    let rule = |n: usize| {
+        format!("[[message]]\nid = \"m{n}\"\narea = \"load\"\nevent = \"notice\"\ntext = \"Room {n} of the attic\"\n")
+    };
+    let rules: String = (0..18_000).map(rule).collect();
+    let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &rules)]);
+    let start = Instant::now();
+    let output = scene.command().args(["rules", "check", "mine"]).output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.ends_with("mine 1.2.3: 18000 items, 72000 findings (mine)\n"));
+    // The last one has its line and what stands around it.
+    assert!(told.contains("a.toml:89996:1") && told.contains(" 89997 │ id = \"m17999\""));
 }
 
 #[cfg(unix)]

@@ -24,7 +24,8 @@ pub fn redactor(packs: &Packs) -> Redactor {
     let lines = packs.matcher().rules().iter().flat_map(|rule| packs.prose_list("message", &rule.id, "match"));
     let classes =
         packs.classes.iter().flat_map(|class| class.name.as_deref().into_iter().chain(class.pattern.as_deref()));
-    Redactor::new(lines.chain(classes).chain(packs.nodes.iter().map(|node| node.name.as_str())))
+    let vocabulary = lines.chain(classes).chain(packs.nodes.iter().map(|node| node.name.as_str()));
+    Redactor::new(vocabulary, &packs.node_folders().collect::<Vec<_>>())
 }
 
 /// Takes note of everything private in a log.

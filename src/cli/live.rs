@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{FormatName, LanguageArgs, LimitArgs, PackArgs, WorryArgs};
+use super::{LanguageArgs, PackArgs, QuestionArgs, ReportArgs, ViewArgs, WorryArgs};
 
 const PROBE_HELP: &str = "\
 Examples:
@@ -47,21 +47,7 @@ pub struct ProbeArgs {
     #[arg(long, value_name = "FILE", requires = "suggest")]
     pub samples: Option<PathBuf>,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write the report
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ProbeFormat,
-    #[command(flatten)]
-    pub language: LanguageArgs,
-}
-
-/// Formats of a probe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ProbeFormat {
-    #[default]
-    Text,
-    Json,
-    Markdown,
+    pub view: ViewArgs,
 }
 
 /// Options of `watch`.
@@ -72,12 +58,7 @@ pub struct WatchArgs {
     #[arg(value_name = "FILE")]
     pub log: PathBuf,
     #[command(flatten)]
-    pub worries: WorryArgs,
-    #[command(flatten)]
-    pub limit: LimitArgs,
-    /// Facts about the machine (JSON of `probe`)
-    #[arg(long, value_name = "FILE")]
-    pub env: Option<PathBuf>,
+    pub question: QuestionArgs,
     /// End when the file has not grown for so long; without it, only Ctrl-C ends
     #[arg(long, value_name = "SECONDS")]
     pub idle: Option<u64>,
@@ -123,12 +104,7 @@ pub struct LaunchArgs {
     #[command(flatten)]
     pub worries: WorryArgs,
     #[command(flatten)]
-    pub packs: PackArgs,
-    /// How to write the report
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatName,
-    #[command(flatten)]
-    pub language: LanguageArgs,
+    pub show: ReportArgs,
     /// Show everything in the report
     #[arg(long, short)]
     pub verbose: bool,

@@ -1,29 +1,70 @@
-//! A log on its way in: a bar on the terminal when it takes long, and Ctrl-C ends the reading, not the answer.
+//! A log on its way in: a bar on the terminal when it takes long, and Ctrl-C or SIGTERM ends the reading,
+//! not the answer.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::inputs::Input;
 use super::piped::Piped;
 use crate::input::{InputError, Source};
+use crate::report::Labels;
 
 /// What is read within this time needs no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What shells report of a program that Ctrl-C ended.
-pub(super) const INTERRUPTED: u8 = 130;
 
-/// Opens logs and hears Ctrl-C: the first one ends the reading, a second one the program.
+/// A signal that ends the reading.
+struct Ending {
+    signal: i32,
+    /// What shells report of a program that it ended.
+    status: u8,
+    /// The sentence of a report on what was read until it came.
+    sentence: &'static str,
+}
+
+/// Ctrl-C, and what service managers and container runtimes send.
+const ENDINGS: [Ending; 2] = [
+    Ending { signal: SIGINT, status: 130, sentence: "gap-stopped" },
+    Ending { signal: SIGTERM, status: 143, sentence: "gap-terminated" },
+];
+
+/// Opens logs and hears signals that ask for an end: the first one ends the reading, a second one the program.
 #[derive(Debug)]
 pub(super) struct Attendant {
-    stopped: Arc<AtomicBool>,
-    /// What the report says of a log whose reading was stopped.
-    words: String,
+    stop: Arc<Stop>,
+}
+
+/// Whether the reading is to end, and why.
+#[derive(Debug)]
+struct Stop {
+    asked: Arc<AtomicBool>,
+    /// The exit status for the last signal that came; 0 before there is one.
+    status: Arc<AtomicUsize>,
+    /// What the report says, beside the status.
+    words: Vec<(u8, String)>,
+}
+
+impl Stop {
+    fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    fn status(&self) -> Option<u8> {
+        let status = u8::try_from(self.status.load(Ordering::Relaxed)).unwrap_or(0);
+        (self.is_asked() && status > 0).then_some(status)
+    }
+
+    fn words(&self) -> String {
+        let status = self.status();
+        let words = self.words.iter().find(|(of, _)| Some(*of) == status).or(self.words.first());
+        words.map_or_else(String::new, |(_, words)| words.clone())
+    }
 }
 
 impl Attendant {
@@ -31,22 +72,41 @@ impl Attendant {
     ///
     /// # Errors
     /// When the system refuses.
-    pub(super) fn new(words: String) -> io::Result<Self> {
-        let stopped = Arc::new(AtomicBool::new(false));
-        // In this order: the first signal finds the flag unset and sets it.
-        signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&stopped))?;
-        signal_hook::flag::register(SIGINT, Arc::clone(&stopped))?;
-        Ok(Self { stopped, words })
+    pub(super) fn new(labels: &Labels<'_>) -> io::Result<Self> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let status = Arc::new(AtomicUsize::new(0));
+        for ending in &ENDINGS {
+            // In this order: the first signal finds the flag unset and sets it, and whoever sees it finds the status.
+            let code = i32::from(ending.status);
+            signal_hook::flag::register_conditional_shutdown(ending.signal, code, Arc::clone(&asked))?;
+            signal_hook::flag::register_usize(ending.signal, Arc::clone(&status), usize::from(ending.status))?;
+            signal_hook::flag::register(ending.signal, Arc::clone(&asked))?;
+        }
+        let words = ENDINGS.iter().map(|ending| (ending.status, labels.plain(ending.sentence, &[]))).collect();
+        Ok(Self { stop: Arc::new(Stop { asked, status, words }) })
     }
 
-    /// Ctrl-C came.
+    /// The reading was asked to end.
     pub(super) fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.stop.is_asked()
+    }
+
+    /// The exit status of a program whose reading was asked to end.
+    pub(super) fn status(&self) -> Option<u8> {
+        self.stop.status()
     }
 
     /// What the report says of a log whose reading was stopped.
     pub(super) fn words(&self) -> String {
-        self.words.clone()
+        self.stop.words()
+    }
+
+    /// Standard input, on which the wait for bytes ends too.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    pub(super) fn stdin(&self) -> io::Result<Piped> {
+        Ok(Piped::new()?.until(&self.stop.asked))
     }
 
     /// Opens a log.
@@ -56,9 +116,21 @@ impl Attendant {
     pub(super) fn open(&self, input: &Input) -> Result<Source<'static>, InputError> {
         match input {
             Input::Stdin => {
-                let piped = Piped::new()
+                let piped = self
+                    .stdin()
                     .map_err(|source| InputError::CannotRead { name: "standard input".to_owned(), source })?;
-                Source::from_reader("standard input", self.attended(piped.until(&self.stopped), None))
+                Source::from_reader("standard input", self.attended(piped, None))
+            }
+            Input::File(path) if is_pipe(path) => {
+                let name = path.display().to_string();
+                let piped = Piped::at(path, &self.stop.asked).map_err(|error| {
+                    if self.stopped() {
+                        InputError::CannotRead { name: name.clone(), source: io::Error::other(self.words()) }
+                    } else {
+                        InputError::opening(name.clone(), error)
+                    }
+                })?;
+                Source::from_reader(name, self.attended(piped, None))
             }
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
@@ -68,16 +140,13 @@ impl Attendant {
     }
 
     fn attended<R>(&self, inner: R, bytes: Option<u64>) -> Attended<R> {
-        Attended {
-            inner,
-            bytes,
-            read: 0,
-            begun: Instant::now(),
-            bar: None,
-            stopped: Arc::clone(&self.stopped),
-            words: self.words.clone(),
-        }
+        Attended { inner, bytes, read: 0, begun: Instant::now(), bar: None, stop: Arc::clone(&self.stop) }
     }
+}
+
+/// A named pipe or a device: to open it, or to read on, may take as long as somebody else wants.
+fn is_pipe(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
 /// Bytes of a file as they lie on the disk (packed or not), counted.
@@ -88,14 +157,13 @@ struct Attended<R> {
     read: u64,
     begun: Instant,
     bar: Option<ProgressBar>,
-    stopped: Arc<AtomicBool>,
-    words: String,
+    stop: Arc<Stop>,
 }
 
 impl<R: Read> Read for Attended<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err(io::Error::other(self.words.clone()));
+        if self.stop.is_asked() {
+            return Err(io::Error::other(self.stop.words()));
         }
         let n = self.inner.read(buffer)?;
         self.read += n as u64;

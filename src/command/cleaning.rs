@@ -46,7 +46,11 @@ impl Log {
         let place = match input {
             Input::File(path) => Kept::File(path.clone()),
             Input::Stdin => {
-                let mut pipe = UntilStopped { inner: io::stdin().lock(), attendant, cut: None };
+                let stdin: Box<dyn Read> = match attendant {
+                    None => Box::new(io::stdin().lock()),
+                    Some(attendant) => Box::new(attendant.stdin().map_err(unreadable)?),
+                };
+                let mut pipe = UntilStopped { inner: stdin, attendant, cut: None };
                 let bytes = Arc::new(pack(&mut pipe)?);
                 Kept::Packed { bytes, cut: pipe.cut }
             }
@@ -87,18 +91,35 @@ struct UntilStopped<'a, R> {
     cut: Option<String>,
 }
 
+impl<R> UntilStopped<'_, R> {
+    /// Keeps that a signal came; false when none did.
+    fn stop(&mut self) -> bool {
+        self.cut = self.attendant.filter(|attendant| attendant.stopped()).map(Attendant::words);
+        self.cut.is_some()
+    }
+}
+
 impl<R: Read> Read for UntilStopped<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.cut.is_some() {
             return Ok(0);
         }
-        let n = self.inner.read(buffer)?;
+        let n = match self.inner.read(buffer) {
+            // It waited for bytes, and does so no longer.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && self.stop() => 0,
+            read => read?,
+        };
         // A pipe that ends by itself is whole, even when Ctrl-C is what ended the program before it.
         if n > 0 {
-            self.cut = self.attendant.filter(|attendant| attendant.stopped()).map(Attendant::words);
+            self.stop();
         }
         Ok(n)
     }
+}
+
+/// Standard input that cannot be read.
+fn unreadable(source: io::Error) -> InputError {
+    InputError::CannotRead { name: "standard input".to_owned(), source }
 }
 
 /// An end that is none.
@@ -113,7 +134,7 @@ impl Read for Broken {
 fn pack(mut from: impl Read) -> Result<Vec<u8>, InputError> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let packed = io::copy(&mut from, &mut packer).and_then(|_| packer.finish());
-    packed.map_err(|source| InputError::CannotRead { name: "standard input".to_owned(), source })
+    packed.map_err(unreadable)
 }
 
 /// Only our own packing is taken off; what was piped in may be packed itself.

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::memory_limit::memory_limit_mib;
 use super::{Console, Ended, Exit};
 use crate::answer::{ProbeQuestion, Question, probe_report};
-use crate::cli::{ProbeArgs, ProbeFormat};
+use crate::cli::{ProbeArgs, ViewFormat};
 use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::probe::{Host, Probe, Root};
@@ -44,15 +44,15 @@ pub(super) fn run(args: &ProbeArgs, console: &mut Console<'_>) -> io::Result<End
             return Ok(Ok(Exit::Refused));
         }
     };
-    let packs = super::packs(&args.packs, console)?;
-    let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
+    let packs = super::packs(&args.view.packs, console)?;
+    let words = Words { packs: &packs, zh: super::chinese(&args.view.language, console) };
     let question = ProbeQuestion { version, suggest: args.suggest, threshold_mib, samples: samples.as_ref() };
     let report = probe_report(Probe::look(&host, args.pid), &words, &question);
     let view = console.view();
-    let text = match args.format {
-        ProbeFormat::Text => probe_text(&report, &packs, &view),
-        ProbeFormat::Markdown => probe_markdown(&report, &packs),
-        ProbeFormat::Json => probe_json(&report)?,
+    let text = match args.view.format {
+        ViewFormat::Text => probe_text(&report, &packs, &view),
+        ViewFormat::Markdown => probe_markdown(&report, &packs),
+        ViewFormat::Json => probe_json(&report)?,
     };
     console.out.write_all(text.as_bytes())?;
     Ok(Ok(Exit::Done))

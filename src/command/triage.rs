@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::ManuallyDrop;
 
-use super::attend::{Attendant, INTERRUPTED};
+use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{learn_all, tell};
 use super::inputs::Input;
@@ -20,12 +20,12 @@ use crate::rule::Packs;
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.question.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    let zh = super::chinese(&args.language, console);
-    let mut question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    let zh = super::chinese(&args.report.language, console);
+    let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
     match args.samples.as_deref().map(samples).transpose() {
         Ok(samples) => question.samples = samples,
         Err(error) => {
@@ -33,18 +33,18 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
             return Ok(Ok(Exit::Refused));
         }
     }
-    if let Err(error) = ask_with_env(&mut question, args.env.as_deref(), console)? {
+    if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
-    let mut packs = ManuallyDrop::new(super::packs(&args.packs, console)?);
+    let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
     if let Err(error) = check_verdicts(&args.fail_on, &packs) {
         return Ok(Err(error));
     }
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
-    let attendant = Attendant::new(Labels::new(&packs, zh).plain("gap-stopped", &[]))?;
+    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     for input in &inputs {
         let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
@@ -64,12 +64,12 @@ fn redacted(
     packs: &mut Packs,
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
-    let attendant = Attendant::new(Labels::new(packs, question.zh).plain("gap-stopped", &[]))?;
+    let attendant = Attendant::new(&Labels::new(packs, question.zh))?;
     let (logs, mut redactor, all) = learn_all(inputs, packs, Some(&attendant), console)?;
     if logs.iter().any(|log| log.is_half_known()) {
         // A name that only a late line gives away would stand in the report.
         console.fault(&UsageError::StoppedBeforeKnown)?;
-        return Ok(Ok(Exit::Passed(INTERRUPTED)));
+        return Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)));
     }
     packs.tell_places(|place| redactor.line(place));
     let mut telling = Telling::new(args, question, packs, inputs.len(), console);
@@ -104,7 +104,7 @@ struct Telling<'t> {
 impl<'t> Telling<'t> {
     fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
         let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
-        let printer = Printer::new(args.format.into(), view, packs, question.zh, logs);
+        let printer = Printer::new(args.report.format.into(), view, packs, question.zh, logs);
         Self { args, question, packs, printer, exit: Exit::Done }
     }
 
@@ -126,10 +126,10 @@ impl<'t> Telling<'t> {
         }
     }
 
-    /// Ctrl-C came: what follows was not asked for any more. A script must not take this for the whole answer.
+    /// A signal came: what follows was not asked for any more. A script must not take this for the whole answer.
     fn ends(&mut self, attendant: &Attendant) -> bool {
-        if attendant.stopped() {
-            self.exit = Exit::Passed(INTERRUPTED);
+        if let Some(status) = attendant.status() {
+            self.exit = Exit::Passed(status);
         }
         attendant.stopped()
     }

@@ -37,13 +37,13 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// Runs the command.
 pub(super) fn run(args: &WatchArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let memory_limit_mib = match args.limit.memory_limit.as_deref().map(memory_limit_mib).transpose() {
+    let memory_limit_mib = match args.question.limit.memory_limit.as_deref().map(memory_limit_mib).transpose() {
         Ok(limit) => limit,
         Err(error) => return Ok(Err(error)),
     };
     let zh = super::chinese(&args.language, console);
-    let mut question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
-    if let Err(error) = ask_with_env(&mut question, args.env.as_deref(), console)? {
+    let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
+    if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }
     let is_pipe = args.log.as_os_str() == "-";
@@ -186,7 +186,9 @@ impl Watch<'_> {
                     writeln!(console.err, "{}", words.say("live-waiting", &[("file", &name)]))?;
                     console.err.flush()?;
                 }
-                Ok(Step::Nothing | Step::Absent) => {}
+                Ok(Step::Nothing | Step::Absent) => {
+                    guarded(&mut story, Story::settle);
+                }
                 Ok(Step::End) => break,
                 Err(error) => {
                     failed = Some(error);

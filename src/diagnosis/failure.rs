@@ -13,8 +13,6 @@ const PACKS_NAMED: usize = 3;
 /// What lies outside the code, as the packs' signs call it.
 const NETWORK: &str = "network";
 const USER: &str = "user";
-/// Exception types that mean "could not be imported".
-const IMPORT_TYPES: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -210,7 +208,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let kind = short_type(exception);
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
-        && IMPORT_TYPES.contains(&kind.as_str());
+        && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
     let network = outside(exception, words) == Some(NETWORK);
     let key = match exception.place {

@@ -19,6 +19,8 @@ struct Killed<'t> {
     ending: &'t Ending,
     /// A kernel, container or daemon line names the cause.
     memory_proven: bool,
+    /// It is the kernel that names it, with what the process held.
+    by_kernel: bool,
     memcg: bool,
     global: bool,
 }
@@ -55,12 +57,8 @@ fn killed<'t>(ending: &'t Ending, unlimited: bool) -> Killed<'t> {
     let flag = ending.oom_killed_flag.as_ref().is_some_and(|(value, _)| *value);
     let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag && !unlimited;
     let global = constraint.is_some_and(|name| name.contains("NONE"));
-    Killed {
-        ending,
-        memory_proven: memcg || global || flag || ending.daemon.is_some() || ending.killed_anon_mib.is_some(),
-        memcg,
-        global,
-    }
+    let by_kernel = memcg || global || ending.killed_anon_mib.is_some();
+    Killed { ending, memory_proven: by_kernel || flag || ending.daemon.is_some(), by_kernel, memcg, global }
 }
 
 fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding {
@@ -81,12 +79,12 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         (true, false, true) => ("container-limit", "container-killed-memcg"),
         (true, false, false) => ("container-limit", "container-killed-likely"),
         (false, _, _) if ending.daemon.is_some() => ("host-oom", "host-killed-daemon"),
-        (false, _, _) if killed.global => ("host-oom", "host-killed-kernel"),
+        (false, _, _) if killed.by_kernel => ("host-oom", "host-killed-kernel"),
         (false, _, _) if unlimited && flag == Some(true) => ("host-oom", "host-killed-unlimited"),
         (false, _, _) => ("host-oom", "host-killed-text"),
     };
     let summary = words.say(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
-    let (grade, reason) = if killed.memcg || killed.global {
+    let (grade, reason) = if killed.memcg || killed.global || (killed.by_kernel && id == "host-oom") {
         (Grade::Certain, words.say("grade-kernel-says", &[]))
     } else if ending.daemon.is_some() {
         (Grade::Strong, words.say("grade-daemon-says", &[]))

@@ -122,7 +122,8 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
         }
         SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
-        SignPlace::Line => false,
+        // Of a system, not of a circumstance.
+        SignPlace::Path | SignPlace::Line => false,
     }
 }
 

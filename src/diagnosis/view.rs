@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::VersionReport;
 use super::words::Words;
-use crate::rule::{Constant, FlagDef, FlagRole, Packs, SignDef, SignOf, Since, Version, VersionSpan};
+use crate::rule::{Constant, FlagDef, FlagRole, Packs, SignDef, SignOf, SignPlace, Since, Version, VersionSpan};
 use crate::timeline::{Ending, Evidence, Flag, NodeFolder, Session, Timeline};
 
 /// Operating system of the machine that wrote the log.
@@ -252,28 +252,15 @@ fn shows(session: &Session, sign: &SignDef) -> bool {
 }
 
 fn os_of(session: &Session, packs: &Packs) -> Os {
-    let named = packs.signs_of(SignOf::Os).filter(|sign| shows(session, sign)).find_map(|sign| Os::named(&sign.is));
-    if let Some(os) = named {
-        return os;
-    }
-    let windows_path = |text: &str| {
-        let bytes = text.as_bytes();
-        bytes.get(1) == Some(&b':') && matches!(bytes.get(2), Some(b'\\' | b'/'))
-    };
+    let signs = |place: SignPlace| packs.signs_of(SignOf::Os).filter(move |sign| sign.place == place);
+    let by = |place: SignPlace, text: &str| signs(place).find(|sign| sign.fits(text));
     let paths = ["install_path", "python_path", "user_dir", "log_path"].iter().filter_map(|name| session.text(name));
-    let files = session.nodes.iter().map(|node| node.path.as_str());
-    for text in paths.chain(files) {
-        if windows_path(text) {
-            return Os::Windows;
-        }
-        if text.starts_with('/') {
-            return Os::Linux;
-        }
-    }
-    match session.text("launcher") {
-        Some(launcher) if launcher.contains(".exe") || launcher.contains('\\') => Os::Windows,
-        _ => Os::Unknown,
-    }
+    let mut paths = paths.chain(session.nodes.iter().map(|node| node.path.as_str()));
+    let sign = signs(SignPlace::Fact).find(|sign| shows(session, sign));
+    // The first path that shows a system counts: further ones may be of another machine.
+    let sign = sign.or_else(|| paths.find_map(|path| by(SignPlace::Path, path)));
+    let sign = sign.or_else(|| by(SignPlace::Line, session.text("launcher")?));
+    sign.and_then(|sign| Os::named(&sign.is)).unwrap_or(Os::Unknown)
 }
 
 fn gpu_of(session: &Session, packs: &Packs) -> Gpu {

@@ -13,6 +13,7 @@ mod line;
 mod part;
 mod prefix;
 mod record;
+mod rows;
 mod scan;
 mod source;
 mod split;
@@ -169,6 +170,11 @@ impl Reader {
         }
         let text = &mut self.text;
         self.decoder.decode(bytes, |kind, block| text.feed(kind, block, sink));
+    }
+
+    /// The writer pauses: what only waited for a continuation is told to the sink.
+    pub fn settle<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        self.text.lines.parts.end_rows(sink);
     }
 
     /// Ends the input: what is still open is told to the sink.

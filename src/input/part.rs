@@ -6,6 +6,7 @@
 use super::bar;
 use super::decode::Legacy;
 use super::line::{Bar, Level, Place, Segment, Sink};
+use super::rows::Rows;
 use super::{ansi, prefix, record, stamp};
 
 /// How many bytes of a frame are kept until it is known to be the last of its series.
@@ -67,6 +68,8 @@ pub(crate) struct Parts {
     continued: bool,
     /// A level tag stood alone on the line before.
     tag: Option<(u64, Level)>,
+    /// A message in a column of its own, which may go on below.
+    rows: Rows,
     /// Stamp of the entry that the line began in.
     pub(crate) entry_stamp: Vec<u8>,
     decoded: Vec<u8>,
@@ -89,6 +92,7 @@ impl Parts {
             buffered: false,
             continued: false,
             tag: None,
+            rows: Rows::default(),
             entry_stamp: Vec::new(),
             decoded: Vec::new(),
             stripped: Vec::new(),
@@ -149,7 +153,8 @@ impl Parts {
     /// Nothing that was seen before has a say in what the next line is.
     fn is_calm(&self) -> bool {
         let fresh = self.part == 0 && !self.barred && !self.invalid && self.held.is_none();
-        fresh && !self.buffered && !self.continued && self.tag.is_none() && self.counts.sample.len() >= SAMPLE
+        let usual = !self.buffered && !self.continued && self.tag.is_none() && !self.rows.were_seen();
+        fresh && usual && self.counts.sample.len() >= SAMPLE
     }
 
     /// Frames that others redraw: they take part in nothing but the numbers of parts.
@@ -187,6 +192,7 @@ impl Parts {
     #[inline]
     fn hold<S: Sink + ?Sized>(&mut self, frame: Held, sink: &mut S) {
         self.barred = true;
+        self.end_rows(sink);
         if let Some(old) = &self.held {
             let other = match (&old.figures, &frame.figures) {
                 (Some(Some(a)), Some(Some(b))) => a.total != b.total || b.done < a.done,
@@ -221,8 +227,14 @@ impl Parts {
         } else if text.last() == Some(&b']') && bar::endless(text) {
             self.barred = true;
         } else {
-            self.deliver(&prefix::strip(text), place, false, cut, sink);
+            self.deliver(&self.stripped(text), place, false, cut, sink);
         }
+    }
+
+    /// Without its prefixes; within a message what looks like one is none.
+    #[inline]
+    fn stripped<'t>(&self, text: &'t [u8]) -> prefix::Stripped<'t> {
+        if self.rows.wait() { self.rows.strip(text) } else { prefix::strip(text) }
     }
 
     /// A text that may hold anything. The buffers are lent out while the text stands in them.
@@ -279,7 +291,7 @@ impl Parts {
 
     /// Takes bars out of a text and hands on what stands around them.
     fn pieces<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
-        let mut out = prefix::strip(text);
+        let mut out = self.stripped(text);
         let mut place = place;
         for _ in 0..PIECES {
             if out.text.last() == Some(&b']') && bar::endless(out.text) {
@@ -319,6 +331,63 @@ impl Parts {
 
     #[inline]
     fn deliver<S: Sink + ?Sized>(
+        &mut self,
+        out: &prefix::Stripped<'_>,
+        place: Place,
+        glued: bool,
+        cut: bool,
+        sink: &mut S,
+    ) {
+        if out.cell.is_some() || self.rows.were_seen() {
+            self.row(out, place, glued, cut, sink);
+        } else {
+            self.hand_over(out, place, glued, cut, sink);
+        }
+    }
+
+    /// A text where some stand in rows: it begins a message, goes on with one, or is none of them.
+    #[inline(never)]
+    fn row<S: Sink + ?Sized>(
+        &mut self,
+        out: &prefix::Stripped<'_>,
+        place: Place,
+        glued: bool,
+        cut: bool,
+        sink: &mut S,
+    ) {
+        let blanks = self.rows.blanks_within(out, place);
+        if blanks.is_some_and(|blanks| self.rows.goes_on(out, blanks, place, cut)) {
+            return;
+        }
+        self.end_rows(sink);
+        let below = self.rows.below(out).unwrap_or(*out);
+        if let Some(blanks) = blanks {
+            self.rows.begin_line(&prefix::Stripped { indent: blanks, ..*out }, place, glued, cut);
+        } else if !self.rows.begin(&below, place, glued, cut) {
+            self.hand_over(out, place, glued, cut, sink);
+        }
+    }
+
+    /// The message that waited is complete.
+    #[inline]
+    pub(crate) fn end_rows<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        if self.rows.wait() {
+            self.hand_over_rows(sink);
+        }
+    }
+
+    #[inline(never)]
+    fn hand_over_rows<S: Sink + ?Sized>(&mut self, sink: &mut S) {
+        // Lent out while its text is looked at.
+        let mut rows = std::mem::take(&mut self.rows);
+        let (out, place, glued, cut) = rows.message();
+        self.hand_over(&out, place, glued, cut, sink);
+        rows.end();
+        self.rows = rows;
+    }
+
+    #[inline]
+    fn hand_over<S: Sink + ?Sized>(
         &mut self,
         out: &prefix::Stripped<'_>,
         place: Place,

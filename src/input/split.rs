@@ -428,6 +428,7 @@ impl Lines {
         if self.open || !self.carry.is_empty() {
             self.carried(End::Input, 0, false, sink);
         }
+        self.parts.end_rows(sink);
     }
 
     /// Lines so far, an unfinished one included.

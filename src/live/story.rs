@@ -41,6 +41,11 @@ impl<'p> Story<'p> {
         }
     }
 
+    /// Nothing came for a while: a message that may go on in the next line is taken for complete.
+    pub fn settle(&mut self) {
+        self.reader.settle(&mut self.recogniser);
+    }
+
     /// Bytes taken.
     pub fn bytes(&self) -> u64 {
         self.reader.bytes()

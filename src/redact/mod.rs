@@ -41,9 +41,10 @@ enum Region {
 
 impl Redactor {
     /// A redactor that leaves the words of `vocabulary` alone where they stand by themselves: somebody may be
-    /// called Max or Will, and still "max" and "will" are words of ComfyUI's own lines.
+    /// called Max or Will, and still "max" and "will" are words of ComfyUI's own lines. So are names of what lies in
+    /// `node_folders`.
     #[must_use]
-    pub fn new<'v>(vocabulary: impl IntoIterator<Item = &'v str>) -> Self {
+    pub fn new<'v>(vocabulary: impl IntoIterator<Item = &'v str>, node_folders: &[&str]) -> Self {
         let words: BTreeSet<String> = vocabulary
             .into_iter()
             .flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric()))
@@ -55,7 +56,7 @@ impl Redactor {
             token: pattern(r"redacted-(?P<word>[a-z]+)-(?P<number>\d+)"),
             ansi: pattern("\x1b\\[[0-9;?]*[A-Za-z]|\u{9b}[0-9;?]*[A-Za-z]"),
             tokens: Tokens::default(),
-            names: Names::new(words),
+            names: Names::new(words, node_folders),
             region: Region::None,
             counting: true,
         }

@@ -15,17 +15,21 @@ const LIMIT: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct Names {
     vocabulary: BTreeSet<String>,
-    node_folder: Regex,
+    /// What stands behind the folder of node packs; none when the packs name no such folder.
+    node_folder: Option<Regex>,
     known: BTreeMap<String, Category>,
     finder: Option<AhoCorasick>,
     list: Vec<(String, Category)>,
 }
 
 impl Names {
-    pub(super) fn new(vocabulary: BTreeSet<String>) -> Self {
+    pub(super) fn new(vocabulary: BTreeSet<String>, node_folders: &[&str]) -> Self {
+        let folders: Vec<String> =
+            node_folders.iter().filter(|folder| !folder.is_empty()).map(|folder| regex::escape(folder)).collect();
+        let node_folder = format!(r"(?:{})[\\/]+[^\\/\s]+", folders.join("|"));
         Self {
             vocabulary,
-            node_folder: super::pattern(r"custom_nodes[\\/]+[^\\/\s]+"),
+            node_folder: Regex::new(&node_folder).ok().filter(|_| !folders.is_empty()),
             known: BTreeMap::new(),
             finder: None,
             list: Vec::new(),
@@ -68,7 +72,8 @@ impl Names {
                 .ok();
         }
         let Some(finder) = &self.finder else { return text.to_owned() };
-        let kept: Vec<std::ops::Range<usize>> = self.node_folder.find_iter(text).map(|found| found.range()).collect();
+        let kept: Vec<std::ops::Range<usize>> =
+            self.node_folder.iter().flat_map(|folder| folder.find_iter(text)).map(|found| found.range()).collect();
         let mut out = String::new();
         let mut end = 0;
         for found in finder.find_iter(text) {

@@ -3,7 +3,10 @@
 use super::Redactor;
 
 fn redactor() -> Redactor {
-    Redactor::new(["Checkpoint files will always be loaded safely.", "max usable memory", "Requested to load Flux"])
+    Redactor::new(
+        ["Checkpoint files will always be loaded safely.", "max usable memory", "Requested to load Flux"],
+        &["custom_nodes"],
+    )
 }
 
 fn clean(line: &str) -> String {

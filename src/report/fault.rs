@@ -173,6 +173,8 @@ mod tests {
             PackError::TooManyFiles { path: path(), limit: 9 },
             PackError::Syntax { path: path(), message: text("odd"), text: named(), at: None },
             PackError::Rule { path: path(), id: text("a-rule"), reason: text("odd: so"), text: named(), at: None },
+            PackError::Regex { path: path(), id: text("a-rule"), reason: text("odd: so"), text: named(), at: None },
+            PackError::More { path: path(), count: 9 },
             PackError::TooManyItems { path: path(), limit: 9 },
             PackError::NewerFormat { path: path(), format: 9 },
             PackError::NoHead { path: path() },
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn the_common_faults_are_told_in_chinese() {
         let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
-        assert!(input == 7 && usage == 16 && packs == 8);
+        assert!(input == 7 && usage == 16 && packs == 10);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },

@@ -44,6 +44,25 @@ pub enum PackError {
         #[label("this rule")]
         at: Option<SourceSpan>,
     },
+    #[error("{path}: rule `{id}` is not used: its regex cannot be compiled ({reason})")]
+    #[diagnostic(
+        code(rules::regex),
+        help(
+            "make it shorter, or write the text as a template; the rest of the pack is used; see docs/rule-format.md"
+        )
+    )]
+    Regex {
+        path: String,
+        id: String,
+        reason: String,
+        #[source_code]
+        text: NamedSource<Arc<String>>,
+        #[label("this rule")]
+        at: Option<SourceSpan>,
+    },
+    #[error("{path}: {count} more faults are not listed")]
+    #[diagnostic(code(rules::more), help("put those that are listed right first; they are often of one kind"))]
+    More { path: String, count: usize },
     #[error("{path} holds more than {limit} items")]
     #[diagnostic(code(rules::too_many_items), help("split the pack in two"))]
     TooManyItems { path: String, limit: usize },

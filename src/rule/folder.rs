@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use miette::{NamedSource, SourceSpan};
 use serde::Deserialize;
@@ -52,6 +52,25 @@ pub struct SourceText {
     /// As the user knows it.
     pub path: String,
     pub text: Arc<String>,
+    /// Where its lines begin, found when first asked for: a large pack may have a fault in each line.
+    lines: Arc<OnceLock<Vec<usize>>>,
+}
+
+impl SourceText {
+    pub(super) fn new(path: String, text: Arc<String>) -> Self {
+        Self { path, text, lines: Arc::default() }
+    }
+
+    /// Line and column of a byte, both from 1.
+    pub(super) fn position(&self, byte: usize) -> (usize, usize) {
+        let starts = self
+            .lines
+            .get_or_init(|| std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect());
+        let line = starts.partition_point(|start| *start <= byte);
+        let start = line.checked_sub(1).and_then(|index| starts.get(index)).copied().unwrap_or(0);
+        let column = self.text.get(start..byte).map_or(0, |before| before.chars().count()) + 1;
+        (line, column)
+    }
 }
 
 /// A file of a pack.
@@ -124,7 +143,10 @@ pub fn read_folder(folder: &Path) -> Result<PackSource, Box<PackError>> {
         }
         pack.files.push(file);
     }
-    pack.problems.truncate(PROBLEMS_LIMIT);
+    if let Some(count) = pack.problems.len().checked_sub(PROBLEMS_LIMIT).filter(|count| *count > 0) {
+        pack.problems.truncate(PROBLEMS_LIMIT);
+        pack.problems.push(PackError::More { path: folder.display().to_string(), count });
+    }
     Ok(pack)
 }
 
@@ -222,7 +244,7 @@ fn read_text(path: &Path) -> Result<SourceText, Box<PackError>> {
         return Err(Box::new(PackError::TooLarge { path: shown, limit: FILE_LIMIT }));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    Ok(SourceText { path: shown, text: Arc::new(text) })
+    Ok(SourceText::new(shown, Arc::new(text)))
 }
 
 struct Walk<'a> {

@@ -25,6 +25,8 @@ use super::template::Template;
 pub const FORMAT: u32 = 1;
 /// Rules of all packs together; the matcher numbers them with 16 bits.
 const RULES_LIMIT: usize = 60_000;
+/// Regexes that are looked at before the first line is read. To compile one may take milliseconds.
+const REGEX_CHECKS: usize = 200;
 const HEAD: &str = include_str!(concat!(env!("OUT_DIR"), "/head.json"));
 const CORE: &str = include_str!(concat!(env!("OUT_DIR"), "/core.json"));
 /// Tables with their built-in prose.
@@ -309,8 +311,15 @@ impl Layers {
     fn compile(self, problems: &mut Vec<PackError>) -> Packs {
         let mut faults = Vec::new();
         let mut rules = Vec::with_capacity(self.file.message.len());
+        let mut regexes = 0;
         for def in &self.file.message {
-            match Rule::compile(def) {
+            let rule = Rule::compile(def).and_then(|rule| {
+                // Those of the built-in pack are held by a test; whoever wrote another one wants to know.
+                let is_checked = def.regex && self.origins.contains_key(&def.id) && regexes < REGEX_CHECKS;
+                regexes += usize::from(is_checked);
+                if is_checked { rule.check_regex().map(|()| rule) } else { Ok(rule) }
+            });
+            match rule {
                 Ok(rule) => rules.push(rule),
                 Err(error) => faults.push((def.id.clone(), error)),
             }
@@ -325,6 +334,10 @@ impl Layers {
             }
         }
         problems.extend(faults.iter().take(PROBLEMS_LIMIT).map(|(id, error)| self.rule_error(id, error)));
+        if let Some((id, _)) = faults.get(PROBLEMS_LIMIT) {
+            let path = self.origin(id).path;
+            problems.push(PackError::More { path, count: faults.len() - PROBLEMS_LIMIT });
+        }
         let mut precedence = self.file.precedence;
         precedence.sort_by_key(|row| row.rank);
         Packs {
@@ -353,10 +366,25 @@ impl Layers {
         }
     }
 
-    fn rule_error(&self, id: &str, error: &RuleError) -> PackError {
-        let built_in = || SourceText { path: "built-in".to_owned(), text: Arc::default() };
-        let SourceText { path, text } = self.origins.get(id).cloned().unwrap_or_else(built_in);
-        let at = text.find(&format!("\"{id}\"")).map(|at| SourceSpan::from(at..at + id.len() + 2));
-        PackError::Rule { text: NamedSource::new(&path, text), path, id: id.to_owned(), reason: error.to_string(), at }
+    /// The file that a rule comes from.
+    fn origin(&self, id: &str) -> SourceText {
+        let built_in = || SourceText::new("built-in".to_owned(), Arc::default());
+        self.origins.get(id).cloned().unwrap_or_else(built_in)
     }
+
+    fn rule_error(&self, id: &str, error: &RuleError) -> PackError {
+        let SourceText { path, text, .. } = self.origin(id);
+        let at = text.find(&format!("\"{id}\"")).map(|at| SourceSpan::from(at..at + id.len() + 2));
+        let (text, id) = (NamedSource::new(&path, text), id.to_owned());
+        match error {
+            RuleError::Regex(reason) => PackError::Regex { path, id, reason: last_line(reason), text, at },
+            _ => PackError::Rule { path, id, reason: error.to_string(), text, at },
+        }
+    }
+}
+
+/// What is wrong with a regex, without the drawing of where.
+fn last_line(reason: &str) -> String {
+    let line = reason.lines().last().unwrap_or(reason);
+    line.strip_prefix("error: ").unwrap_or(line).trim_end_matches('.').to_owned()
 }

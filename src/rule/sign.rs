@@ -43,9 +43,19 @@ impl Packs {
         self.signs.iter().filter(move |sign| sign.of == of)
     }
 
+    /// Some sign of this kind fits.
+    pub fn shows(&self, of: SignOf, text: &str) -> bool {
+        self.signs_of(of).any(|sign| sign.fits(text))
+    }
+
+    /// Names of the folder that holds node packs, the usual one first.
+    pub fn node_folders(&self) -> impl Iterator<Item = &str> {
+        self.signs_of(SignOf::NodeFolder).flat_map(|sign| &sign.equals).map(String::as_str)
+    }
+
     /// The folder ships with ComfyUI.
     pub fn is_own_folder(&self, dir: &str) -> bool {
-        self.signs_of(SignOf::OwnFolder).any(|sign| sign.fits(dir))
+        self.shows(SignOf::OwnFolder, dir)
     }
 }
 
@@ -91,5 +101,26 @@ mod tests {
     fn nodes_of_comfyui_itself_are_known() {
         let packs = Packs::built_in();
         assert!(packs.is_own_folder("websocket_image_save.py") && !packs.is_own_folder("ComfyUI-Manager"));
+    }
+
+    #[test]
+    fn paths_and_command_lines_show_their_system() {
+        let packs = Packs::built_in();
+        let system = |place: SignPlace, text: &str| {
+            let mut signs = packs.signs_of(SignOf::Os).filter(|sign| sign.place == place);
+            signs.find(|sign| sign.fits(text)).map(|sign| sign.is.as_str())
+        };
+        for (path, is) in [
+            (r"D:\ComfyUI\custom_nodes\x", Some("windows")),
+            ("C:/ComfyUI/custom_nodes/x", Some("windows")),
+            ("/opt/ComfyUI/custom_nodes/x", Some("linux")),
+            ("/mnt/a:/b", Some("linux")),
+            ("custom_nodes/x", None),
+            ("https://x", None),
+        ] {
+            assert_eq!(system(SignPlace::Path, path), is, "{path}");
+        }
+        assert_eq!(system(SignPlace::Line, r".\env\python.exe -s main.py"), Some("windows"));
+        assert_eq!(system(SignPlace::Line, "python main.py --listen"), None);
     }
 }

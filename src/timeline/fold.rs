@@ -21,9 +21,10 @@ use super::note::{Note, overwrite};
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
 use super::signal::{SignalTexts, SignalTracker};
+use super::signs::Signs;
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
-use crate::rule::{Mark, Packs, Rule, SignDef, SignOf, Since, Version, VersionSpan};
+use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
 const SESSIONS_LIMIT: usize = 64;
 const NODES_LIMIT: usize = 1024;
@@ -131,8 +132,7 @@ impl LoadDraft {
 #[derive(Debug, Clone)]
 pub struct Fold {
     texts: SignalTexts,
-    /// By what a process of ComfyUI is known.
-    processes: Vec<SignDef>,
+    signs: Signs,
     done: Vec<Session>,
     /// Size of `done` as JSON, when each was added.
     done_bytes: usize,
@@ -179,6 +179,8 @@ impl LastText {
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
+    /// Its code is that of a native crash.
+    crash_code: bool,
     constraint: Option<(String, Evidence)>,
     anon_mib: Option<f64>,
     crash: Option<Evidence>,
@@ -194,7 +196,7 @@ impl Fold {
     pub fn new(packs: &Packs) -> Self {
         Self {
             texts: SignalTexts::of(packs),
-            processes: packs.signs_of(SignOf::Process).cloned().collect(),
+            signs: Signs::of(packs),
             done: Vec::new(),
             done_bytes: 0,
             left_out: 0,
@@ -380,10 +382,10 @@ impl EventSink for Fold {
         if work && let Some(block) = self.tentative.take() {
             self.settle_tentative(*block);
         }
-        self.end.event(event, &self.processes);
+        self.end.event(event, &self.signs);
         match &mut self.tentative {
-            Some(block) => block.event(event, &mut self.texts),
-            None => self.open.event(event, &mut self.texts),
+            Some(block) => block.event(event, &mut self.texts, &self.signs),
+            None => self.open.event(event, &mut self.texts, &self.signs),
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
             || matches!(

@@ -13,6 +13,7 @@ mod note;
 mod prompts;
 mod session;
 mod signal;
+mod signs;
 
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};

@@ -86,7 +86,8 @@ fn installed(view: &View<'_>, packs: &Packs) -> Vec<Pack> {
         .nodes
         .iter()
         .filter(|node| {
-            !packs.is_own_folder(&node.dir) && (node.seconds.is_some() || node.path.contains("custom_nodes"))
+            !packs.is_own_folder(&node.dir)
+                && (node.seconds.is_some() || packs.node_folders().any(|folder| node.path.contains(folder)))
         })
         .map(|node| Pack { dir: node.dir.clone(), path: node.path.clone(), failed: node.failed })
         .collect()

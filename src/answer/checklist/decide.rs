@@ -132,7 +132,13 @@ impl Decide<'_, '_> {
     fn repository(&self, dir: &str) -> String {
         let known = self.words.packs.nodes.iter().find(|node| node.dirs.iter().any(|known| same_dir(known, dir)));
         known.filter(|node| !node.repository.is_empty()).map_or_else(
-            || format!("custom_nodes/{dir}"),
+            || {
+                self.words
+                    .packs
+                    .node_folders()
+                    .next()
+                    .map_or_else(|| dir.to_owned(), |folder| format!("{folder}/{dir}"))
+            },
             |node| self.place_of("node").unwrap_or_default().replace("{repository}", &node.repository),
         )
     }

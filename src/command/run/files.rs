@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::RunError;
+use super::fault::RunError;
 use super::pump::Log;
 use crate::answer::{ProbeQuestion, probe_report};
 use crate::cli::LaunchArgs;

@@ -4,6 +4,7 @@
 //! of the file knows it too.
 
 mod child;
+mod fault;
 mod files;
 mod gpu;
 mod pump;
@@ -17,9 +18,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use miette::Diagnostic;
-use thiserror::Error;
-
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, answer, read_log};
@@ -31,6 +29,7 @@ use crate::probe::{Probe, Root};
 use crate::report::{Palette, Printer, View};
 use crate::rule::Packs;
 use child::Child;
+use fault::RunError;
 use files::Files;
 use trailer::Counters;
 
@@ -38,48 +37,6 @@ use trailer::Counters;
 const NOT_FOUND: u8 = 127;
 /// and when it is there and cannot be started.
 const NOT_STARTED: u8 = 126;
-
-/// Why nothing was started, or something is missing.
-#[derive(Debug, Error, Diagnostic)]
-enum RunError {
-    #[error("cannot write `{path}`")]
-    #[diagnostic(code(comfy_triage::run::write), help("say where: --log FILE and --samples FILE"))]
-    Write {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("`{path}` is named twice")]
-    #[diagnostic(
-        code(comfy_triage::run::same_file),
-        help("log, samples and report need a file each; the probe goes to the log's name with .probe.json")
-    )]
-    Same { path: String },
-    #[error("the log `{path}` would not be a file")]
-    #[diagnostic(code(comfy_triage::run::no_file), help("it is read at the end: give --log a name for a new file"))]
-    NoFile { path: String },
-    #[error("cannot start `{program}`")]
-    #[diagnostic(
-        code(comfy_triage::run::start),
-        help("write it as you would without comfy-triage: comfy-triage run -- python main.py --listen")
-    )]
-    Start {
-        program: String,
-        #[source]
-        source: io::Error,
-    },
-    #[error("the log `{path}` is not complete")]
-    #[diagnostic(
-        code(comfy_triage::run::log_cut),
-        severity(Warning),
-        help("the report is on what was written; the output itself was passed through")
-    )]
-    LogCut {
-        path: String,
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// Runs the command.
 pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -90,8 +47,8 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
             return Ok(Ok(Exit::Refused));
         }
     };
-    let packs = super::packs(&args.packs, console)?;
-    let words = Words { packs: &packs, zh: super::chinese(&args.language, console) };
+    let packs = super::packs(&args.show.packs, console)?;
+    let words = Words { packs: &packs, zh: super::chinese(&args.show.language, console) };
     let mut files = Files::of(args);
     let host = Root::this();
     let probe = Probe::look(&host, None);
@@ -184,7 +141,7 @@ fn report(
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
     let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
-    let mut printer = Printer::new(args.format.into(), view, packs, words.zh, 1);
+    let mut printer = Printer::new(args.show.format.into(), view, packs, words.zh, 1);
     match &args.report {
         Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {

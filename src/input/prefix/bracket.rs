@@ -1,7 +1,7 @@
 //! Prefixes that begin with a bracket: stamps, level tags, streams, and prompts in brackets.
 
 use super::super::stamp::{clock, date_time, digits, fraction, zone};
-use super::{Stripped, keep, leading, level, one_blank, typed};
+use super::{Stripped, keep, leading, level, one_blank, rich, typed};
 use crate::eight::position;
 use memchr::memchr;
 
@@ -48,11 +48,15 @@ fn stamp_in_brackets<'a>(s: &'a [u8], inner: &'a [u8], out: &mut Stripped<'a>) -
         let end = time + zone(inner, time);
         if inner.get(end) == Some(&b']') {
             keep(out, inner.get(..end)?);
-            return Some(one_blank(s.get(end + 2..)?));
+            return behind_stamp(s, end + 2, out);
         }
     }
     let end = memchr(b']', inner.get(..40).unwrap_or(inner))?;
     let stamp = inner.get(..end)?;
+    if rich::is_short_date(stamp) {
+        keep(out, stamp);
+        return behind_stamp(s, end + 2, out);
+    }
     let seconds = stamp.get(leading(stamp)..)?;
     let whole = digits(seconds, 0);
     if whole > 0 && seconds.get(whole) == Some(&b'.') && digits(seconds, whole + 1) == 6 && seconds.len() == whole + 7 {
@@ -60,6 +64,12 @@ fn stamp_in_brackets<'a>(s: &'a [u8], inner: &'a [u8], out: &mut Stripped<'a>) -
         return Some(one_blank(s.get(end + 2..)?));
     }
     None
+}
+
+/// What stands from `at` on, behind a stamp in brackets; Rich prints its level there, in a column.
+fn behind_stamp<'a>(s: &'a [u8], at: usize, out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+    let rest = one_blank(s.get(at..)?);
+    rich::behind_stamp(rest, s.len() - rest.len(), out).or(Some(rest))
 }
 
 /// `[32m[INFO][0m `: colours whose escape byte got lost, only before a level tag.

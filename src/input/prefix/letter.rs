@@ -1,7 +1,7 @@
 //! Prefixes that begin with a letter: service names of Compose, syslog, Python's logging, shell prompts.
 
 use super::super::stamp::{clock, digits, fraction};
-use super::{Stripped, keep, leading, level, run, typed};
+use super::{Stripped, keep, leading, level, rich, run, typed};
 use crate::eight::end_of_word;
 use memchr::{memchr, memmem};
 
@@ -14,7 +14,9 @@ pub(super) fn is_bare(s: &[u8]) -> bool {
     let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
     let behind_blank = (*end == b' ') & IN_A_TEXT[usize::from(*next)];
     let behind_colon = (*end == b':') & (*next == b' ');
-    (at < 16) & (behind_blank | behind_colon) & !s.starts_with(b"PS ")
+    // Of the levels that Rich pads to eight letters this one has a single blank behind it.
+    let named = s.starts_with(b"PS ") | s.starts_with(b"CRITICAL ");
+    (at < 16) & (behind_blank | behind_colon) & !named
 }
 
 /// What may follow a word and a blank in a text, and in no prefix.
@@ -39,6 +41,7 @@ pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
                 b'C'..=b'Z' | b'/' if s.starts_with(b"PS ") => prompt_of_windows(s.get(3..)?, out),
                 _ => None,
             }
+            .or_else(|| rich::without_stamp(s, out))
         }
         b':' => match s {
             [_, b':', b'\\', ..] => prompt_of_windows(s, out),

@@ -6,12 +6,14 @@
 mod bracket;
 mod digit;
 mod letter;
+mod rich;
 mod sign;
 
 use super::line::Level;
 use bracket::bracket;
 use digit::stamped;
 use letter::word;
+pub(crate) use rich::{Cell, below, cells};
 use sign::{quoted, sign};
 
 /// How many prefixes may stand before one text.
@@ -26,6 +28,8 @@ pub(crate) struct Stripped<'a> {
     pub(crate) level: Option<Level>,
     pub(crate) tagged: bool,
     pub(crate) prompted: bool,
+    /// The text stands in a column of its own, and may go on below.
+    pub(crate) cell: Option<Cell>,
 }
 
 /// What may begin with a byte.

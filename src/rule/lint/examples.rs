@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::range::wording;
 use super::{Finding, Lint};
+use crate::rule::Rule;
 use crate::rule::folder::{SourceItem, SourceText};
 use crate::text::cut_chars;
 
@@ -25,9 +26,9 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             || wordings.get(taker).is_some_and(|own| wordings.get(other) == Some(own))
     };
 
+    let rules: BTreeMap<&str, &Rule> = lint.packs.matcher().rules().iter().map(|rule| (&*rule.id, rule)).collect();
     for (source, item, def) in lint.messages() {
-        let compiled =
-            lint.packs.matcher().rules().iter().any(|rule| *rule.id == *def.id && rule.check_regex().is_ok());
+        let compiled = rules.get(def.id.as_str()).is_some_and(|rule| rule.check_regex().is_ok());
         if def.matches.is_empty() {
             findings.push(
                 Finding::at("example-missing", source, item, "match", "there is no example")

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, NamedSource, SourceSpan};
+use miette::{Diagnostic, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -83,7 +83,7 @@ impl Finding {
         at: Option<Range<usize>>,
         message: impl Into<String>,
     ) -> Self {
-        let (line, column) = at.as_ref().map_or((0, 0), |at| position(&source.text, at.start));
+        let (line, column) = at.as_ref().map_or((0, 0), |at| source.position(at.start));
         Self {
             code: code.to_owned(),
             path: source.path.clone(),
@@ -115,7 +115,53 @@ impl Finding {
 
     /// The finding with the piece of its file, ready to be shown.
     pub fn diagnostic(&self) -> impl Diagnostic + use<> {
-        Shown { source_code: NamedSource::new(&self.path, Arc::clone(&self.text)), finding: self.clone() }
+        Shown {
+            source_code: Piece { name: self.path.clone(), text: Arc::clone(&self.text), line: self.line },
+            finding: self.clone(),
+        }
+    }
+}
+
+/// The lines around a finding. Its line is known: nobody has to count from the file's beginning, finding by finding.
+#[derive(Debug)]
+struct Piece {
+    /// Of the file.
+    name: String,
+    text: Arc<String>,
+    /// Line of the finding, from 1.
+    line: usize,
+}
+
+impl SourceCode for Piece {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let text = self.text.as_str();
+        let end = span.offset() + span.len();
+        let (Some(before), Some(after)) = (text.get(..span.offset()), text.get(end..)) else {
+            return Err(MietteError::OutOfBounds);
+        };
+        // A line more on either side, so that what is shown ends where it would in the whole file.
+        let begins = before.rmatch_indices('\n').nth(lines_before + 1).map_or(0, |(at, _)| at + 1);
+        let ends = after.match_indices('\n').nth(lines_after + 1).map_or(text.len(), |(at, _)| end + at + 1);
+        let window = text.get(begins..ends).unwrap_or_default();
+        let above = text.get(begins..span.offset()).unwrap_or_default().matches('\n').count();
+        let within = SourceSpan::from(span.offset() - begins..end - begins);
+        let shown = window.read_span(&within, lines_before, lines_after)?;
+        let start = begins + shown.span().offset();
+        let piece = text.get(start..start + shown.span().len()).unwrap_or_default();
+        let line = self.line.saturating_sub(1 + above) + shown.line();
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            piece.as_bytes(),
+            SourceSpan::from(start..start + piece.len()),
+            line,
+            shown.column(),
+            shown.line_count(),
+        )))
     }
 }
 
@@ -123,7 +169,7 @@ impl Finding {
 #[error("{finding}")]
 struct Shown {
     finding: Finding,
-    source_code: NamedSource<Arc<String>>,
+    source_code: Piece,
 }
 
 impl Diagnostic for Shown {
@@ -151,10 +197,10 @@ pub(super) fn of_error(error: &PackError) -> Finding {
     let code = code.trim_start_matches("rules::").replace('_', "-");
     let (source, at, message) = match error {
         PackError::Syntax { path, message, text, at } => {
-            (SourceText { path: path.clone(), text: text.inner().clone() }, at.map(range), message.clone())
+            (SourceText::new(path.clone(), text.inner().clone()), at.map(range), message.clone())
         }
-        PackError::Rule { path, text, at, .. } => {
-            (SourceText { path: path.clone(), text: text.inner().clone() }, at.map(range), error.to_string())
+        PackError::Rule { path, text, at, .. } | PackError::Regex { path, text, at, .. } => {
+            (SourceText::new(path.clone(), text.inner().clone()), at.map(range), error.to_string())
         }
         PackError::Unreadable { path, .. }
         | PackError::TooLarge { path, .. }
@@ -162,9 +208,8 @@ pub(super) fn of_error(error: &PackError) -> Finding {
         | PackError::TooManyItems { path, .. }
         | PackError::TooManyRules { path, .. }
         | PackError::NewerFormat { path, .. }
-        | PackError::NoHead { path } => {
-            (SourceText { path: path.clone(), text: Arc::default() }, None, error.to_string())
-        }
+        | PackError::More { path, .. }
+        | PackError::NoHead { path } => (SourceText::new(path.clone(), Arc::default()), None, error.to_string()),
     };
     let help = error.help().map(|help| help.to_string()).unwrap_or_default();
     Finding::in_file(&code, &source, at, message).help(help)
@@ -172,12 +217,4 @@ pub(super) fn of_error(error: &PackError) -> Finding {
 
 fn range(span: SourceSpan) -> Range<usize> {
     span.offset()..span.offset() + span.len()
-}
-
-/// Line and column of a byte, both from 1.
-fn position(text: &str, byte: usize) -> (usize, usize) {
-    let before = text.get(..byte).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |row| row.chars().count()) + 1;
-    (line, column)
 }

@@ -19,7 +19,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             );
         }
         if let Some((other, first)) = seen.insert((&item.table, id), (source, item)) {
-            let line = other.text.get(..first.at.start).unwrap_or_default().matches('\n').count() + 1;
+            let (line, _) = other.position(first.at.start);
             let message = format!("the same id stands in {}, line {line}", other.path);
             findings.push(Finding::at("id-twice", source, item, "id", message).help("ids are unique in a pack"));
         }

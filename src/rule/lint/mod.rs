@@ -19,7 +19,7 @@ pub use finding::{Checked, Finding};
 pub use lists::{AREAS, FACTS, STRUCTURES};
 pub use needle::Sample;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::folder::{PackSource, SourceItem, SourceText, read_folder};
@@ -102,7 +102,7 @@ impl<'a> Lint<'a> {
 
     /// Built-in message rules that this pack leaves in place.
     fn others(&self) -> impl Iterator<Item = &'a MessageDef> {
-        let own: Vec<String> = self.table("message").map(|(_, item)| item.id()).collect();
+        let own: BTreeSet<String> = self.table("message").map(|(_, item)| item.id()).collect();
         self.base.message.iter().filter(move |def| !own.contains(&def.id))
     }
 

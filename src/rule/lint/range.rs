@@ -8,6 +8,9 @@ use super::{Finding, Lint, text};
 use crate::rule::folder::{SourceItem, SourceText};
 use crate::rule::{Since, Version};
 
+/// Rules of the same wording that are told of one rule: where there are many, each would be told of each.
+const OVERLAPS_TOLD: usize = 3;
+
 /// First and last version; open ends are absent.
 type Span = (Option<Version>, Option<Version>);
 
@@ -101,6 +104,9 @@ pub(super) fn wording(template: &str) -> String {
 }
 
 fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
+    let mut shadows: BTreeMap<String, Vec<String>> =
+        lint.base.message.iter().map(|def| (def.id.clone(), def.shadows.clone())).collect();
+    shadows.extend(lint.messages().map(|(_, _, def)| (def.id, def.shadows)));
     let mut seen: BTreeMap<String, Vec<(String, Span)>> = BTreeMap::new();
     for def in lint.others().filter(|def| !def.regex) {
         let low = if let Since::At(version) = def.since { Some(version) } else { None };
@@ -120,10 +126,16 @@ fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let others = seen.entry(wording).or_default();
+        let mut told = 0;
         for (other, theirs) in others.iter() {
+            if told == OVERLAPS_TOLD {
+                break;
+            }
             // Captures may differ on purpose (one-of beside text): then one shadows the other by declaration.
-            let declared = def.shadows.contains(other) || shadows(lint, other).contains(&def.id);
-            if overlap(own, *theirs) && !declared && *other != def.id {
+            let declared =
+                || def.shadows.contains(other) || shadows.get(other).is_some_and(|shadowed| shadowed.contains(&def.id));
+            if *other != def.id && overlap(own, *theirs) && !declared() {
+                told += 1;
                 let message = format!("{other} has the same wording in some of the same versions");
                 findings.push(
                     Finding::at("range-overlap", source, item, "text", message)
@@ -133,11 +145,6 @@ fn texts_of_one_wording(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
         }
         others.push((def.id.clone(), own));
     }
-}
-
-fn shadows(lint: &Lint<'_>, id: &str) -> Vec<String> {
-    let own = lint.messages().find(|(_, _, def)| def.id == id).map(|(_, _, def)| def.shadows);
-    own.or_else(|| lint.base.message.iter().find(|def| def.id == id).map(|def| def.shadows.clone())).unwrap_or_default()
 }
 
 fn defaults(lint: &Lint<'_>, findings: &mut Vec<Finding>) {

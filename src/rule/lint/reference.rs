@@ -1,5 +1,6 @@
 //! Lints of names: flags that advice tells to use exist, and ids of an older state of the pack are still there.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::lists::FOREIGN_FLAGS;
@@ -60,7 +61,8 @@ pub(super) fn ids_kept(lint: &Lint<'_>, older: &Path, findings: &mut Vec<Finding
     let now = lint.known();
     for file in &older.files {
         for (table, ids) in ids_of(&file.file) {
-            let gone = ids.into_iter().filter(|id| !now.get(table).is_some_and(|known| known.contains(id)));
+            let known: BTreeSet<&String> = now.get(table).into_iter().flatten().collect();
+            let gone = ids.into_iter().filter(|id| !known.contains(id));
             for id in gone {
                 let message = format!("[[{table}]] `{id}` is gone");
                 let help = "ids are stable: keep the item, with `until` when its text is no longer printed";

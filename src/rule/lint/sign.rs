@@ -17,7 +17,14 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             SignOf::Os => Some(&SYSTEMS),
             SignOf::Gpu => Some(&MAKERS),
             SignOf::Outside => Some(&OUTSIDE),
-            SignOf::Circumstance | SignOf::OwnFolder | SignOf::CommandLine | SignOf::Process => None,
+            SignOf::Circumstance
+            | SignOf::OwnFolder
+            | SignOf::CommandLine
+            | SignOf::Process
+            | SignOf::NodeFolder
+            | SignOf::ImportFault
+            | SignOf::KillCode
+            | SignOf::CrashCode => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {
             let message = format!("`{}` is not one of the words for this field", sign.is);

@@ -23,6 +23,14 @@ pub enum SignOf {
     Process,
     /// An exception, as `type: message`, whose cause lies outside the code that it passed through.
     Outside,
+    /// The folder that holds node packs, one in a folder of its own.
+    NodeFolder,
+    /// The type of an exception that says that something could not be imported.
+    ImportFault,
+    /// The exit code of a program that was killed, in decimal.
+    KillCode,
+    /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
+    CrashCode,
 }
 
 /// Which texts of a log are looked at.
@@ -40,7 +48,9 @@ pub enum SignPlace {
     Frame,
     /// What a finding says in figures.
     Figure,
-    /// The line itself.
+    /// Paths of the installation, of the user's folder and of node packs.
+    Path,
+    /// The line or the word itself; of a system, the command line that started ComfyUI.
     Line,
 }
 

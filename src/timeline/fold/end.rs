@@ -2,16 +2,16 @@
 
 use super::{End, NAME_KEPT, kept, push_capped};
 use crate::event::{Event, MIB, What};
-use crate::rule::SignDef;
 use crate::timeline::ending::{Ending, EndingKind, InFlight};
 use crate::timeline::evidence::Evidence;
+use crate::timeline::signs::Signs;
 
 impl End {
-    pub(super) fn event(&mut self, event: &Event<'_>, processes: &[SignDef]) {
+    pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         match &event.what {
             What::Kill => push_capped(&mut self.kills, || Evidence::of(at)),
-            What::KernelKill { anon_rss, name, cgroup, .. } if may_be_comfyui(name, processes) => {
+            What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
                 if *cgroup && self.constraint.is_none() {
@@ -22,15 +22,16 @@ impl End {
                 self.constraint = Some((kept(constraint, NAME_KEPT), Evidence::of(at)));
             }
             What::Exit { code } => {
-                if *code == 137 || *code == -9 {
+                if signs.is_kill_code(*code) {
                     push_capped(&mut self.kills, || Evidence::of(at));
                 }
+                self.crash_code = signs.is_crash_code(*code);
                 self.exit = Some((*code, Evidence::of(at)));
             }
             What::Crash => {
                 self.crash.get_or_insert_with(|| Evidence::of(at));
             }
-            What::OomDaemon { name } if may_be_comfyui(name, processes) => {
+            What::OomDaemon { name } if signs.may_be_comfyui(name) => {
                 self.daemon.get_or_insert_with(|| Evidence::of(at));
             }
             What::OomKilledFlag { value } => self.oom_killed = Some((*value, Evidence::of(at))),
@@ -56,13 +57,12 @@ impl End {
         stopped: Option<Evidence>,
         last_text: Option<Evidence>,
     ) -> Ending {
-        let crash_code = self.exit.as_ref().is_some_and(|(code, _)| is_crash_code(*code));
         let kind = if !self.kills.is_empty()
             || self.daemon.is_some()
             || self.oom_killed.as_ref().is_some_and(|(value, _)| *value)
         {
             EndingKind::Killed
-        } else if self.crash.is_some() || crash_code {
+        } else if self.crash.is_some() || self.crash_code {
             EndingKind::NativeCrash
         } else if stopped.is_some() {
             EndingKind::CleanStop
@@ -99,28 +99,5 @@ impl End {
             pause: self.pause,
             cut: self.cut,
         }
-    }
-}
-
-/// Exit codes of native crashes: signals on Unix, NTSTATUS values on Windows.
-fn is_crash_code(code: i64) -> bool {
-    matches!(code, 134 | 135 | 136 | 139 | -6 | -7 | -8 | -11)
-        || (code as u32 >= 0xC000_0000 && code != -1 && (code as u32) != 0xC000_013A && !(-64..=255).contains(&code))
-}
-
-/// The process may be ComfyUI's; a log that does not name it speaks of its own.
-fn may_be_comfyui(name: &str, processes: &[SignDef]) -> bool {
-    let name = name.trim_matches(|letter| letter == '(' || letter == ')');
-    name.is_empty() || processes.iter().any(|sign| sign.fits(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_crash_code;
-
-    #[test]
-    fn crash_codes_are_told_from_kills_and_stops() {
-        assert!(is_crash_code(3221225477) && is_crash_code(139) && is_crash_code(-1073741819));
-        assert!(!is_crash_code(137) && !is_crash_code(0) && !is_crash_code(1) && !is_crash_code(3221225786));
     }
 }

@@ -1,10 +1,10 @@
 //! Exceptions with their tracebacks: announced ones, loose ones, those of an import or an Error Report.
 
-use super::nodes::custom_node_dir;
 use super::{DIRS_KEPT, FRAMES_KEPT, LIST_LIMIT, NAME_KEPT, Open, TEXT_KEPT, kept};
 use crate::event::{At, Event, What};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
+use crate::timeline::signs::Signs;
 
 /// Packages of ComfyUI whose functions run when models do.
 const MODEL_CODE: [&str; 2] = ["comfy", "comfy_extras"];
@@ -31,7 +31,7 @@ fn is_main(file: &str) -> bool {
 }
 
 impl Open {
-    pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64) {
+    pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
         match &event.what {
             What::Exception { message } => {
@@ -54,7 +54,7 @@ impl Open {
             What::TracebackFrame { file, line, function } => {
                 let place = self.place_now();
                 let frame = format!("{}:{line} {}", crate::text::cut_chars(file, 200), kept(function, TEXT_KEPT));
-                let dir = custom_node_dir(file).map(|dir| kept(dir, NAME_KEPT));
+                let dir = signs.node_dir(file).map(|dir| kept(dir, NAME_KEPT));
                 // An Error Report's stack trace has no first line of its own.
                 let reported = self
                     .session

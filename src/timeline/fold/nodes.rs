@@ -64,24 +64,14 @@ fn folder_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The folder under `custom_nodes` that a file belongs to.
-pub(super) fn custom_node_dir(file: &str) -> Option<&str> {
-    let at = file.rfind("custom_nodes/").or_else(|| file.rfind("custom_nodes\\"))?;
-    let rest = file.get(at + "custom_nodes/".len()..)?;
-    let dir = rest.split(['/', '\\']).next()?;
-    (!dir.is_empty()).then_some(dir)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{custom_node_dir, folder_name};
+    use super::folder_name;
 
     #[test]
     fn folders_are_found_in_paths_of_both_kinds() {
         assert_eq!(folder_name("/opt/ComfyUI/custom_nodes/ComfyUI-WarpLint"), "ComfyUI-WarpLint");
         assert_eq!(folder_name("C:\\x\\custom_nodes\\was-ns"), "was-ns");
         assert_eq!(folder_name("C:\\Users\\u\\custom_nodes/ComfyUI_MaskGCT"), "ComfyUI_MaskGCT");
-        assert_eq!(custom_node_dir("/opt/ComfyUI/custom_nodes/A/b/c.py"), Some("A"));
-        assert_eq!(custom_node_dir("/opt/ComfyUI/nodes.py"), None);
     }
 }

@@ -8,6 +8,7 @@ use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
+use crate::timeline::signs::Signs;
 
 /// Where docker keeps a container's limit, as `docker inspect` is asked for it.
 const ASKED_LIMIT: &str = "HostConfig.Memory";
@@ -86,7 +87,7 @@ impl Open {
         })
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts) {
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
@@ -145,7 +146,7 @@ impl Open {
             | What::TracebackFrame { .. }
             | What::ExceptionLine { .. }
             | What::ReportField { .. }
-            | What::ImportFailed { .. } => self.exception_event(event, prompt),
+            | What::ImportFailed { .. } => self.exception_event(event, prompt, signs),
             What::Oom { .. }
             | What::OomField { .. }
             | What::OomUnload
