@@ -8,6 +8,7 @@ mod command_line;
 mod desk;
 mod exception;
 mod hint;
+mod learn;
 mod oom;
 mod recognise;
 mod size;

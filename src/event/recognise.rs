@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
+use super::learn::{Learner, Look};
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
@@ -33,6 +34,10 @@ pub struct Tally {
     pub bars: u64,
     /// Texts that only ComfyUI prints.
     pub comfyui: u64,
+    /// Other texts that ComfyUI or what belongs to it prints; only counted where none of the former stands before.
+    pub kin: u64,
+    /// ComfyUI's texts inside lines that were not understood; counted as long as a prefix is looked for.
+    pub hidden: u64,
 }
 
 /// Turns segments into events with the rules of `packs`, and hands them to `sink`.
@@ -41,6 +46,7 @@ pub struct Recogniser<'p, S> {
     sink: S,
     tally: Tally,
     hint: Hint,
+    learner: Learner,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -56,6 +62,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             sink,
             tally: Tally::default(),
             hint: Hint::new(),
+            learner: Learner::default(),
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
@@ -145,6 +152,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         if rule.event.is_comfyui() {
             self.tally.comfyui += 1;
+        } else if self.tally.comfyui == 0 && rule.is_kin() {
+            self.tally.kin += 1;
         }
     }
 
@@ -235,6 +244,13 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
+        if (self.learner.knows() || self.learner.looks(self.tally.comfyui)) && self.behind_prefix(segment) {
+            return;
+        }
+        self.unknown_text(segment);
+    }
+
+    fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
         let at = at_of(segment, text);
         if let Some((kind, message)) = split_exception(text) {
@@ -266,6 +282,43 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             return;
         }
         self.sink.unknown(&at);
+    }
+
+    /// Looks for ComfyUI's text behind a prefix that `input` does not know. True when the line was read.
+    fn behind_prefix(&mut self, segment: &Segment<'_>) -> bool {
+        if self.read_behind(self.learner.behind(segment)) {
+            return true;
+        }
+        if !self.learner.looks(self.tally.comfyui) {
+            return false;
+        }
+        let matcher = self.packs.matcher();
+        let known = |text: &[u8]| {
+            let found = matcher.look_up(text, &mut Spans::new())?;
+            (found.rule.event.is_comfyui() || found.rule.is_kin()).then(|| found.rule.number())
+        };
+        match self.learner.look(segment, known) {
+            Look::Nothing => return false,
+            Look::Seen => self.tally.hidden += 1,
+            Look::Learned => {
+                for unread in self.learner.take_kept() {
+                    self.read_behind(unread.segment(&self.learner));
+                }
+                return self.read_behind(self.learner.behind(segment));
+            }
+        }
+        false
+    }
+
+    /// Reads a text whose learned prefix is gone.
+    fn read_behind(&mut self, behind: Option<Segment<'_>>) -> bool {
+        let Some(segment) = behind else { return false };
+        let before = self.tally.comfyui;
+        if !self.texts(&segment, segment.text, false) {
+            self.unknown_text(&segment);
+        }
+        self.learner.read += self.tally.comfyui - before;
+        true
     }
 
     fn is_launch(&self, segment: &Segment<'_>) -> bool {

@@ -6,7 +6,7 @@
 use super::bar;
 use super::decode::Legacy;
 use super::line::{Bar, Level, Place, Segment, Sink};
-use super::{ansi, prefix, record, stamp};
+use super::{ansi, page, prefix, record, stamp};
 
 /// How many bytes of a frame are kept until it is known to be the last of its series.
 const TAIL: usize = 128;
@@ -186,7 +186,7 @@ impl Parts {
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
-        if text.last() == Some(&b'-') || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
+        if matches!(text.last(), Some(b'-' | b'>')) || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
             self.odd_text(text, place, cut, sink);
         } else if text.last() == Some(&b']') && bar::endless(text) {
             self.barred = true;
@@ -220,6 +220,10 @@ impl Parts {
                 decoded.extend_from_slice(line);
                 text = trim_end(&decoded);
             }
+            if page::has_fixed_blanks(text) {
+                decoded = page::with_blanks(text);
+                text = trim_end(&decoded);
+            }
         }
         // Asked first: counting in a text without any cost a tenth of the time on coloured logs.
         if memchr::memchr(0, text).is_some() {
@@ -236,6 +240,7 @@ impl Parts {
         } else {
             text = trim_end(stamp::without_tail(text));
         }
+        text = trim_end(page::without_break(text));
         if bar::fills(text) {
             let part = self.part;
             self.hold_raw(text, Place { segment: part + 1, ..place }, sink);

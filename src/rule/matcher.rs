@@ -70,6 +70,13 @@ pub enum RuleError {
 }
 
 impl Rule {
+    /// Printed by ComfyUI or by what belongs to it, as the area tells: shells, kernels and containers speak of any
+    /// program.
+    pub fn is_kin(&self) -> bool {
+        const OTHERS: [&str; 8] = ["shell", "host", "kernel", "container", "logger", "oom", "execution", "report"];
+        self.event != EventKind::Noise && !self.noise && !OTHERS.contains(&&*self.area)
+    }
+
     /// Compiles a definition. A regex is only checked here (`check_regex`) when asked to, since compiling
     /// costs more than all templates together.
     pub fn compile(def: &MessageDef) -> Result<Self, RuleError> {

@@ -1,6 +1,7 @@
 //! Prefixes that begin with a letter: service names of Compose, syslog, Python's logging, shell prompts.
 
 use super::super::stamp::{clock, digits, fraction};
+use super::plain::{named_stream, padded_level};
 use super::{Stripped, keep, leading, level, run, typed};
 use memchr::{memchr, memmem};
 
@@ -13,12 +14,12 @@ pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
                 b'|' => compose(s, length, at),
                 b'0'..=b'9' => syslog(s, at, out),
                 b'C'..=b'Z' | b'/' if s.starts_with(b"PS ") => prompt_of_windows(s.get(3..)?, out),
-                _ => None,
+                _ => padded_level(s, length, out),
             }
         }
         b':' => match s {
             [_, b':', b'\\', ..] => prompt_of_windows(s, out),
-            _ => logging(s, length, out),
+            _ => logging(s, length, out).or_else(|| named_stream(s, length)),
         },
         b'@' => prompt_of_shell(s, out),
         0x80.. => {

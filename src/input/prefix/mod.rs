@@ -6,6 +6,7 @@
 mod bracket;
 mod digit;
 mod letter;
+mod plain;
 mod sign;
 
 use super::line::Level;
@@ -143,7 +144,8 @@ fn run(s: &[u8], most: usize) -> usize {
     s.iter().position(|b| !NAME[usize::from(*b)]).unwrap_or(s.len())
 }
 
-fn level(name: &[u8]) -> Option<Level> {
+/// The level of this name.
+pub(crate) fn level(name: &[u8]) -> Option<Level> {
     Some(match name {
         b"INFO" => Level::Info,
         b"WARNING" | b"WARN" => Level::Warning,
@@ -207,6 +209,17 @@ mod tests {
             ("2026-02-05T05:40:37.137431771Z ComfyUI version: 0.3.64", "ComfyUI version: 0.3.64"),
             ("2025-08-23 11:07:34.687 [Debug] [ComfyUI-6/STDOUT] got prompt", "got prompt"),
             ("2025-08-23 11:07:38.101 [Error] Error while initializing", "Error while initializing"),
+            ("[ComfyUI-0/STDERR] got prompt", "got prompt"),
+            ("[stderr] got prompt", "got prompt"),
+            ("[STDOUT] got prompt", "got prompt"),
+            ("STDERR: got prompt", "got prompt"),
+            ("stdout: got prompt", "got prompt"),
+            ("INFO     got prompt", "got prompt"),
+            ("WARNING  got prompt", "got prompt"),
+            ("CRITICAL  got prompt", "got prompt"),
+            ("2024-05-31T15:05:22Z INFO got prompt", "got prompt"),
+            ("2024-05-31 15:05:22,111 WARNING got prompt", "got prompt"),
+            ("2024-05-31 15:05 got prompt", "got prompt"),
             ("ERROR:root:!!! Exception during processing !!!", "!!! Exception during processing !!!"),
             ("[32m[INFO][0m got prompt", "got prompt"),
             ("[32m[INFO][0m [32mPrompt executed in 1.00 seconds[0m", "Prompt executed in 1.00 seconds"),
@@ -248,6 +261,12 @@ mod tests {
             "[197B blob data]",
             "[Crystools INFO] Crystools version: 1.22.1",
             "[info] a node wrote this",
+            "ERROR lora diffusion_model.x y",
+            "ERROR UNSUPPORTED DIFFUSION MODEL /x",
+            "INFO",
+            "stderr was closed",
+            "[ComfyUI-Manager/stderr",
+            "[ComfyUI-stderr] x",
             "[DEPRECATION WARNING] Detected import",
             "ERROR: Could not detect model type of: x",
             "WARNING: Python 3.10 will be EOL",
