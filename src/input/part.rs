@@ -174,7 +174,7 @@ impl Parts {
         if let Some(held) = self.held.take() {
             let bar = match held.figures {
                 Some(bar) => bar,
-                None => bar::figures(self.tail.get(..self.tail_length).unwrap_or_default()),
+                None => figures(self.tail.get(..self.tail_length).unwrap_or_default()),
             };
             if let Some(bar) = bar {
                 sink.bar(held.place, bar);
@@ -186,10 +186,13 @@ impl Parts {
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
-        if matches!(text.last(), Some(b'-' | b'>')) || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
+        if matches!(text.last(), Some(b'-' | b'>')) || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some())
+        {
             self.odd_text(text, place, cut, sink);
         } else if text.last() == Some(&b']') && bar::endless(text) {
             self.barred = true;
+        } else if text.last() == Some(&b']') && bar::continued(text).is_some() {
+            self.pieces(text, place, cut, sink);
         } else {
             self.deliver(&prefix::strip(text), place, false, cut, sink);
         }
@@ -200,8 +203,8 @@ impl Parts {
     fn odd_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
         if !self.buffered
             && let Some((tag, text)) = ansi::coloured_tag(text)
-            // Endless bars and stamps at the end need a closer look.
-            && !matches!(text.last(), Some(b']' | b'-'))
+            // Endless bars, stamps and marks at the end need a closer look.
+            && !matches!(text.last(), Some(b']' | b'-' | b'>'))
             && let Some(out) = prefix::behind_tag(tag, trim_end(text))
         {
             let glued = self.barred;
@@ -262,7 +265,7 @@ impl Parts {
                 return;
             }
             // Blanks belong to the frame: its number is right-aligned.
-            let Some(frame) = bar::find(out.text) else { break };
+            let Some(frame) = bar::continued(out.text).or_else(|| bar::find(out.text)) else { break };
             if place.segment == 0 {
                 place.segment = 1;
             }
@@ -360,6 +363,11 @@ impl Parts {
         }
         self.continued = segment.prompted && matches!(segment.text.last(), Some(b'\\' | b'^' | b'`'));
     }
+}
+
+/// The figures of a held frame; a copy from a web page may have blanks of its own.
+fn figures(tail: &[u8]) -> Option<Bar> {
+    bar::figures(tail).or_else(|| page::has_fixed_blanks(tail).then(|| bar::figures(&page::with_blanks(tail)))?)
 }
 
 /// Takes the stamps of the log buffer out of a line of several writes, but for the first one; false when there are none.

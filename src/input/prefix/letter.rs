@@ -12,7 +12,7 @@ pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
             let at = length + leading(s.get(length..)?);
             match s.get(at)? {
                 b'|' => compose(s, length, at),
-                b'0'..=b'9' => syslog(s, at, out),
+                b'0'..=b'9' => syslog(s, at, out).or_else(|| padded_level(s, length, out)),
                 b'C'..=b'Z' | b'/' if s.starts_with(b"PS ") => prompt_of_windows(s.get(3..)?, out),
                 _ => padded_level(s, length, out),
             }
