@@ -10,6 +10,7 @@ mod exception;
 mod hint;
 mod learn;
 mod oom;
+mod quote;
 mod recognise;
 mod size;
 

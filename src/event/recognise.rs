@@ -11,6 +11,7 @@ use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
 use super::learn::{Learner, Look};
 use super::oom::{OomPhrases, Sizes, add_captures};
+use super::quote::quotations;
 use super::size::{MIB, capture_bytes, number};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
 use crate::input::{Bar, Place, Segment, Sink};
@@ -298,7 +299,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             (found.rule.event.is_comfyui() || found.rule.is_kin()).then(|| found.rule.number())
         };
         match self.learner.look(segment, known) {
-            Look::Nothing => return false,
+            Look::Nothing => return self.quoted_memory_failure(segment),
             Look::Seen => self.tally.hidden += 1,
             Look::Learned => {
                 for unread in self.learner.take_kept() {
@@ -308,6 +309,16 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             }
         }
         false
+    }
+
+    /// An allocator's sentence that somebody quotes, where no log is: it says what ran out.
+    fn quoted_memory_failure(&mut self, segment: &Segment<'_>) -> bool {
+        let matcher = self.packs.matcher();
+        let quoted = quotations(segment.text).find(|text| {
+            let found = matcher.look_up(text, &mut Spans::new());
+            found.is_some_and(|found| matches!(found.rule.event, EventKind::HostOom | EventKind::Oom))
+        });
+        quoted.is_some_and(|text| self.texts(segment, text, true))
     }
 
     /// Reads a text whose learned prefix is gone.
