@@ -103,7 +103,10 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         return None;
     }
     let title = words.packs.prose_text("bug", &bug.id, "title", words.zh).unwrap_or(&bug.id).to_owned();
+    let unknown = version != Fit::Inside;
     let key = match (status, bug.fixed_in) {
+        (Status::Confirmed | Status::Likely, Some(_)) if unknown => "bug-fixed-unknown",
+        (Status::Confirmed | Status::Likely, None) if unknown => "bug-open-unknown",
         (Status::Confirmed | Status::Likely, Some(_)) => "bug-fixed",
         (Status::Confirmed | Status::Likely, None) => "bug-open",
         _ => "bug-possible",

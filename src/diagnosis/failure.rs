@@ -9,6 +9,8 @@ use crate::timeline::{EndingKind, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
+/// Reasons of a refused prompt that are shown.
+const REFUSALS_SHOWN: usize = 8;
 /// Exception types that mean "could not be imported".
 const IMPORT_TYPES: [&str; 2] = ["ImportError", "ModuleNotFoundError"];
 
@@ -296,12 +298,13 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let later = session.last_executed.as_ref().is_some_and(|last| last.place > at.place);
     let key = if all { "error-refused" } else { "error-refused-some" };
     let number = session.prompts.invalid.to_string();
+    let reasons = session.refusals.iter().take(REFUSALS_SHOWN);
     Some(
         Draft::new("other-error", view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
             .about("invalid-prompt")
             .grade(Grade::Strong, words.say("grade-error-text", &[]))
             .in_prompt(session.current_prompt())
             .recovered(later)
-            .because(vec![evidence(at, None)]),
+            .because(reasons.chain([at]).map(|at| evidence(at, None)).collect()),
     )
 }
