@@ -4,6 +4,7 @@
 //! Nothing is concluded here.
 
 mod ahead;
+mod behind;
 mod command_line;
 mod desk;
 mod exception;

@@ -9,9 +9,8 @@ use serde::Serialize;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
-use super::learn::{Learner, Look};
+use super::learn::Learner;
 use super::oom::{OomPhrases, Sizes, add_captures};
-use super::quote::quotations;
 use super::size::{MIB, capture_bytes, number};
 use super::{At, Event, EventSink, FactValue, OomNumbers, What};
 use crate::input::{Bar, Place, Segment, Sink};
@@ -43,11 +42,11 @@ pub struct Tally {
 
 /// Turns segments into events with the rules of `packs`, and hands them to `sink`.
 pub struct Recogniser<'p, S> {
-    packs: &'p Packs,
+    pub(super) packs: &'p Packs,
     sink: S,
-    tally: Tally,
+    pub(super) tally: Tally,
     hint: Hint,
-    learner: Learner,
+    pub(super) learner: Learner,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -88,7 +87,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.
-    fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
+    pub(super) fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
         let mut spans = Spans::new();
         let found = self.packs.matcher().look_up(text, &mut spans);
         self.texts_from(segment, text, found, &mut spans, nested)
@@ -251,7 +250,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         self.unknown_text(segment);
     }
 
-    fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
+    pub(super) fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
         let at = at_of(segment, text);
         if let Some((kind, message)) = split_exception(text) {
@@ -283,53 +282,6 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             return;
         }
         self.sink.unknown(&at);
-    }
-
-    /// Looks for ComfyUI's text behind a prefix that `input` does not know. True when the line was read.
-    fn behind_prefix(&mut self, segment: &Segment<'_>) -> bool {
-        if self.read_behind(self.learner.behind(segment)) {
-            return true;
-        }
-        if !self.learner.looks(self.tally.comfyui) {
-            return false;
-        }
-        let matcher = self.packs.matcher();
-        let known = |text: &[u8]| {
-            let found = matcher.look_up(text, &mut Spans::new())?;
-            (found.rule.event.is_comfyui() || found.rule.is_kin()).then(|| found.rule.number())
-        };
-        match self.learner.look(segment, known) {
-            Look::Nothing => return self.quoted_memory_failure(segment),
-            Look::Seen => self.tally.hidden += 1,
-            Look::Learned => {
-                for unread in self.learner.take_kept() {
-                    self.read_behind(unread.segment(&self.learner));
-                }
-                return self.read_behind(self.learner.behind(segment));
-            }
-        }
-        false
-    }
-
-    /// An allocator's sentence that somebody quotes, where no log is: it says what ran out.
-    fn quoted_memory_failure(&mut self, segment: &Segment<'_>) -> bool {
-        let matcher = self.packs.matcher();
-        let quoted = quotations(segment.text).find(|text| {
-            let found = matcher.look_up(text, &mut Spans::new());
-            found.is_some_and(|found| matches!(found.rule.event, EventKind::HostOom | EventKind::Oom))
-        });
-        quoted.is_some_and(|text| self.texts(segment, text, true))
-    }
-
-    /// Reads a text whose learned prefix is gone.
-    fn read_behind(&mut self, behind: Option<Segment<'_>>) -> bool {
-        let Some(segment) = behind else { return false };
-        let before = self.tally.comfyui;
-        if !self.texts(&segment, segment.text, false) {
-            self.unknown_text(&segment);
-        }
-        self.learner.read += self.tally.comfyui - before;
-        true
     }
 
     fn is_launch(&self, segment: &Segment<'_>) -> bool {
