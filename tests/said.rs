@@ -91,6 +91,17 @@ fn a_known_bug_without_a_version_is_told_as_likely_or_possible() {
 }
 
 #[test]
+fn a_version_that_only_the_bug_tells_is_no_sign_of_it() {
+    let failed = "got prompt\nRequested to load Flux\n!!! Exception during processing !!! HostBuffer.read_file_slice failed\nTraceback (most recent call last):\n  File \"D:\\ComfyUI\\execution.py\", line 496, in execute\n    x()\nRuntimeError: HostBuffer.read_file_slice failed\n\nPrompt executed in 0.50 seconds\n";
+    let unknown = triage(failed);
+    assert_eq!(unknown.verdict.primary, "other-error");
+    assert!(unknown.next_steps[0].text.contains("--disable-pinned-memory"), "{:?}", unknown.next_steps);
+    let printed = triage(&format!("{}{failed}", start("ComfyUI version: 0.27.0\n")));
+    assert_eq!(printed.verdict.primary, "version-bug");
+    assert!(printed.verdict.headline.starts_with("A known bug of this version"), "{}", printed.verdict.headline);
+}
+
+#[test]
 fn a_refused_prompt_shows_what_is_missing() {
     let report = triage(&format!(
         "{}got prompt\nFailed to validate prompt for output 131:\n* LoadAudio 125:\n  - Custom validation failed for node: audio - Invalid audio file: 1.ogg\n* CLIPVisionLoader 238:\n  - Value not in list: clip_name: 'clip_vision_h.safetensors' not in []\nOutput will be ignored\ninvalid prompt: {{'type': 'prompt_outputs_failed_validation', 'message': 'Prompt outputs failed validation', 'details': '', 'extra_info': {{}}}}\n",

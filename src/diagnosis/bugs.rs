@@ -71,7 +71,8 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         return None;
     }
     let conditions = conditions(bug, view);
-    let version = version_fits(bug, view)?;
+    let fit = version_fits(bug, view)?;
+    let version = if told_by(view, texts.iter().chain(&all)) { Fit::Unknown } else { fit };
     if conditions.broken {
         return None;
     }
@@ -172,6 +173,13 @@ enum Fit {
     /// Some are.
     Overlaps,
     Unknown,
+}
+
+/// Nothing tells the version but the bug's own text: that it fits is then no sign of its own.
+fn told_by<'s>(view: &View<'_>, signals: impl Iterator<Item = &'s &'s Signal>) -> bool {
+    let own: Vec<u64> = signals.map(|signal| signal.first.place.line).collect();
+    let evidence = &view.version.evidence;
+    view.version.basis == "wording" && !evidence.is_empty() && evidence.iter().all(|line| own.contains(&line.at.line))
 }
 
 fn version_fits(bug: &BugDef, view: &View<'_>) -> Option<Fit> {
