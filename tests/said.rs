@@ -2,7 +2,7 @@
 //! refusal, and known bugs when the version is not told.
 
 use comfy_triage::answer::{Question, Report, answer, read_log};
-use comfy_triage::diagnosis::Finding;
+use comfy_triage::diagnosis::{Finding, Grade};
 use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::rule::Packs;
 
@@ -99,6 +99,38 @@ fn a_version_that_only_the_bug_tells_is_no_sign_of_it() {
     let printed = triage(&format!("{}{failed}", start("ComfyUI version: 0.27.0\n")));
     assert_eq!(printed.verdict.primary, "version-bug");
     assert!(printed.verdict.headline.starts_with("A known bug of this version"), "{}", printed.verdict.headline);
+}
+
+/// Lines as a window of 80 columns breaks them.
+fn broken(log: &str) -> String {
+    let mut out = String::new();
+    for line in log.lines() {
+        let letters: Vec<char> = line.chars().collect();
+        for piece in letters.chunks(80) {
+            out.extend(piece);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+#[test]
+fn lines_that_a_narrow_window_broke_are_put_together() {
+    let kernel = "[  962.893011] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=user.slice,mems_allowed=0,global_oom,task_memcg=/user.slice/user-1000.slice,task=python,pid=24610,uid=1000\n[  962.893088] Out of memory: Killed process 24610 (python) total-vm:79268092kB, anon-rss:29992484kB, file-rss:55092kB, shmem-rss:0kB, UID:1000 pgtables:68000kB oom_score_adj:200\n";
+    for log in [kernel.to_owned(), broken(kernel)] {
+        let report = triage(&log);
+        assert_eq!(report.verdict.primary, "host-oom", "{log}");
+        assert_eq!(report.verdict.grade, Grade::Certain, "{log}");
+    }
+    let stamped: String = (0..4)
+        .map(|n| format!("2026-05-26 18:17:4{n}.144 [Debug] [ComfyUI-0/STDERR] got prompt\n2026-05-26 18:17:4{n}.147 [Debug] [ComfyUI-0/STDERR] loaded completely; 28090.46 MB usable, 4843.52 MB loaded, full load: True\n2026-05-26 18:17:5{n}.148 [Debug] [ComfyUI-0/STDERR] Prompt executed in 21.96 seconds\n"))
+        .collect();
+    let report = triage(&broken(&stamped));
+    assert_eq!(report.verdict.primary, "no-fault");
+    assert_eq!(report.sessions[0].prompts.executed, 4);
+    // Two lines that only stand below each other are no text.
+    let apart = triage(&stamped.replace(" seconds\n", " secondhand\nseconds of something\n"));
+    assert_eq!(apart.sessions[0].prompts.executed, 0);
 }
 
 #[test]

@@ -1,12 +1,61 @@
 //! Lines that no rule knows, read without what stands around ComfyUI's text in them.
 
+use std::mem;
+
 use super::learn::Look;
 use super::quote::quotations;
 use super::{EventSink, Recogniser};
-use crate::input::Segment;
+use crate::input::{Level, Place, Segment};
 use crate::rule::{EventKind, Spans};
 
+/// The shortest beginning of a text that a narrow window broke: windows have 80 columns, a prefix may take many.
+const BEGINNING: usize = 78;
+const BEHIND_PREFIX: usize = 24;
+/// The longest text put together again.
+const WHOLE: usize = 1000;
+
+/// The beginning of a text that may go on in the next line: windows of consoles break long lines.
+#[derive(Debug, Default)]
+pub(super) struct Broken {
+    text: Vec<u8>,
+    place: Place,
+    last_line: u64,
+    level: Option<Level>,
+    tagged: bool,
+}
+
 impl<S: EventSink> Recogniser<'_, S> {
+    /// Puts a line to the one before, when only both together are a known text. True when they are.
+    pub(super) fn joined(&mut self, segment: &Segment<'_>) -> bool {
+        let before = mem::take(&mut self.broken);
+        let follows = !before.text.is_empty() && segment.place.line == before.last_line + 1;
+        if follows && segment.stamp.is_none() && !segment.tagged && !segment.prompted && !segment.glued {
+            let Broken { mut text, place, level, tagged, .. } = before;
+            if segment.indent > 0 {
+                text.push(b' ');
+            }
+            text.extend_from_slice(segment.text);
+            if text.len() <= WHOLE {
+                let whole = Segment { place, level, tagged, indent: 0, text: &text, ..*segment };
+                if self.texts(&whole, &text, false) {
+                    return true;
+                }
+                if !self.packs.matcher().may_begin(segment.text) {
+                    self.broken = Broken { text, place, last_line: segment.place.line, level, tagged };
+                    return false;
+                }
+            }
+        }
+        let bare = segment.stamp.is_none() && !segment.tagged;
+        let least = if bare { BEGINNING } else { BEHIND_PREFIX };
+        let whole = !segment.cut && !segment.prompted && segment.place.segment == 0;
+        if whole && (least..WHOLE).contains(&segment.text.len()) && self.packs.matcher().may_begin(segment.text) {
+            let Segment { place, level, tagged, text, .. } = *segment;
+            self.broken = Broken { text: text.to_vec(), place, last_line: place.line, level, tagged };
+        }
+        false
+    }
+
     /// Looks for ComfyUI's text behind a prefix that `input` does not know. True when the line was read.
     pub(super) fn behind_prefix(&mut self, segment: &Segment<'_>) -> bool {
         if self.read_behind(self.learner.behind(segment)) {

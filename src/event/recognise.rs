@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use serde::Serialize;
 
+use super::behind::Broken;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
@@ -47,6 +48,7 @@ pub struct Recogniser<'p, S> {
     pub(super) tally: Tally,
     hint: Hint,
     pub(super) learner: Learner,
+    pub(super) broken: Broken,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -63,6 +65,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             tally: Tally::default(),
             hint: Hint::new(),
             learner: Learner::default(),
+            broken: Broken::default(),
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
@@ -244,6 +247,9 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
+        if self.joined(segment) {
+            return;
+        }
         if (self.learner.knows() || self.learner.looks(self.tally.comfyui)) && self.behind_prefix(segment) {
             return;
         }

@@ -352,6 +352,11 @@ impl Matcher {
         Some(found)
     }
 
+    /// Some rule is looked up by the first bytes of `text`.
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        self.index.candidates(text, |_| Some(())).is_some()
+    }
+
     /// Some rule's template begins `text`; what follows it is not looked at.
     fn begins_known(&self, text: &[u8]) -> bool {
         let mut spans = Spans::new();
