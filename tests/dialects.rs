@@ -85,6 +85,67 @@ fn every_dress_gives_the_same_answer() {
     none("answers that differ", &faults);
 }
 
+/// Puts something around each line of the plain log.
+type Dress = fn(usize, &str) -> String;
+
+/// What loggers, launchers and web pages put around a line, beyond the files of `fixtures/encoding`.
+const DRESSES: [(&str, Dress); 14] = [
+    ("an old Manager", |_, line| format!("[2024-05-31 15:05] {line}")),
+    ("loguru", |number, line| {
+        let place = ["<module>", "load", "_run"][number % 3];
+        format!("2024-05-31 15:05:22.111 | INFO     | comfy.part{number}:{place}:{number} - {line}")
+    }),
+    ("a stamp and a level", |_, line| format!("2024-05-31T15:05:22Z INFO {line}")),
+    ("logging's stamp and a level", |_, line| format!("2024-05-31 15:05:22,111 INFO {line}")),
+    ("a padded level", |_, line| format!("INFO     {line}")),
+    ("a stream in brackets", |_, line| format!("[stderr] {line}")),
+    ("a stream", |_, line| format!("STDERR: {line}")),
+    ("SwarmUI without a stamp", |_, line| format!("[ComfyUI-0/STDERR] {line}")),
+    ("logfmt", |_, line| format!("ts=2024-05-31T15:05:22Z level=info msg=\"{line}\"")),
+    ("stamps made unreadable", |_, line| format!("[yy25-xx-12 xx:00:yy.269] {line}")),
+    ("blanks of a web page", |_, line| line.replace(' ', "\u{a0}")),
+    ("breaks of a web page", |_, line| format!("{line}<br>")),
+    ("breaks of a web page behind levels", |_, line| format!("[INFO] {line}<br />")),
+    ("a name in brackets and a level", |_, line| format!("[worker-3] (INFO) {line}")),
+];
+
+#[test]
+fn what_others_put_around_a_line_changes_nothing() {
+    let plain = answer(&report(&[PLAIN]));
+    let folder = tempfile::tempdir().unwrap();
+    let mut faults = Vec::new();
+    for (name, dress) in DRESSES {
+        let text = fs::read_to_string(root().join(PLAIN)).unwrap();
+        let lines: Vec<String> = text.lines().enumerate().map(|(number, line)| dress(number, line)).collect();
+        let path = folder.path().join("dressed.log");
+        fs::write(&path, lines.join("\n")).unwrap();
+        let shown = answer(&report(&[path.to_str().unwrap()]));
+        for (field, expected) in plain.as_object().unwrap() {
+            if shown[field] != *expected {
+                faults.push(format!("{name}: {field}\n  plain {expected}\n  here  {}", shown[field]));
+            }
+        }
+    }
+    none("dresses that change the answer", &faults);
+}
+
+#[test]
+fn a_log_behind_an_unknown_prefix_is_not_called_foreign() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |text: &str| {
+        let path = folder.path().join("some.log");
+        fs::write(&path, text).unwrap();
+        report(&[path.to_str().unwrap()])["findings"][0]["about"].as_str().map(str::to_owned)
+    };
+    // Each line is put in front in its own way, so nothing can be learned.
+    let unread = said("alpha; got prompt\n<b>beta</b> Requested to load Flux\n");
+    assert_eq!(unread.as_deref(), Some("insufficient-prefix"));
+    let kin = said("lora key not loaded: lora_unet_single_blocks_3_linear2.lora_up.weight\n");
+    assert_eq!(kin.as_deref(), Some("insufficient-no-prompt"));
+    let foreign = said("GET /index.html 200\nserved in 5 ms\n");
+    assert_eq!(foreign.as_deref(), Some("insufficient-not-comfyui"));
+}
+
 #[test]
 fn encodings_are_named() {
     for (name, expected) in [

@@ -170,7 +170,7 @@ fn flags_named_in_advice_exist() {
         known.extend(texts(flag, "aliases").into_iter().map(str::to_owned));
     }
     let mut faults = Vec::new();
-    for table in ["remedy", "avoid", "bug", "node", "flag", "verdict"] {
+    for table in ["remedy", "avoid", "mention", "bug", "node", "flag", "verdict"] {
         for (file, item) in tables.get(table).into_iter().flatten() {
             let mut named: Vec<&str> = Vec::new();
             for field in ["flags", "drops", "workaround_flags", "conflicts", "overridden_by", "implies"] {
@@ -239,6 +239,7 @@ fn the_program_carries_exactly_what_is_in_the_folder() {
     assert_eq!(sorted(packs.verdicts.iter().map(|verdict| verdict.id.clone()).collect()), ids("verdict"));
     assert_eq!(sorted(packs.remedies.iter().map(|remedy| remedy.id.clone()).collect()), ids("remedy"));
     assert_eq!(sorted(packs.avoids.iter().map(|avoid| avoid.id.clone()).collect()), ids("avoid"));
+    assert_eq!(sorted(packs.mentions.iter().map(|mention| mention.id.clone()).collect()), ids("mention"));
     assert_eq!(packs.precedence.len(), ids("precedence").len());
     assert_eq!(packs.releases.len(), ids("release").len());
     assert_eq!(packs.aimdo.len(), ids("aimdo").len());

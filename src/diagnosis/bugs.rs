@@ -71,7 +71,8 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         return None;
     }
     let conditions = conditions(bug, view);
-    let version = version_fits(bug, view)?;
+    let fit = version_fits(bug, view)?;
+    let version = if told_by(view, texts.iter().chain(&all)) { Fit::Unknown } else { fit };
     if conditions.broken {
         return None;
     }
@@ -103,7 +104,10 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
         return None;
     }
     let title = words.packs.prose_text("bug", &bug.id, "title", words.zh).unwrap_or(&bug.id).to_owned();
+    let unknown = version != Fit::Inside;
     let key = match (status, bug.fixed_in) {
+        (Status::Confirmed | Status::Likely, Some(_)) if unknown => "bug-fixed-unknown",
+        (Status::Confirmed | Status::Likely, None) if unknown => "bug-open-unknown",
         (Status::Confirmed | Status::Likely, Some(_)) => "bug-fixed",
         (Status::Confirmed | Status::Likely, None) => "bug-open",
         _ => "bug-possible",
@@ -169,6 +173,13 @@ enum Fit {
     /// Some are.
     Overlaps,
     Unknown,
+}
+
+/// Nothing tells the version but the bug's own text: that it fits is then no sign of its own.
+fn told_by<'s>(view: &View<'_>, signals: impl Iterator<Item = &'s &'s Signal>) -> bool {
+    let own: Vec<u64> = signals.map(|signal| signal.first.place.line).collect();
+    let evidence = &view.version.evidence;
+    view.version.basis == "wording" && !evidence.is_empty() && evidence.iter().all(|line| own.contains(&line.at.line))
 }
 
 fn version_fits(bug: &BugDef, view: &View<'_>) -> Option<Fit> {

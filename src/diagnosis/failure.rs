@@ -13,6 +13,8 @@ const PACKS_NAMED: usize = 3;
 /// What lies outside the code, as the packs' signs call it.
 const NETWORK: &str = "network";
 const USER: &str = "user";
+/// Reasons of a refused prompt that are shown.
+const REFUSALS_SHOWN: usize = 8;
 
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -382,12 +384,13 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let later = session.last_executed.as_ref().is_some_and(|last| last.place > at.place);
     let key = if all { "error-refused" } else { "error-refused-some" };
     let number = session.prompts.invalid.to_string();
+    let reasons = session.refusals.iter().take(REFUSALS_SHOWN);
     Some(
         Draft::new("other-error", view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
             .about("invalid-prompt")
             .grade(Grade::Strong, words.say("grade-error-text", &[]))
             .in_prompt(session.current_prompt())
             .recovered(later)
-            .because(vec![evidence(at, None)]),
+            .because(reasons.chain([at]).map(|at| evidence(at, None)).collect()),
     )
 }

@@ -14,6 +14,7 @@ mod growth;
 mod host;
 mod launcher;
 mod leak;
+mod mention;
 mod oom;
 mod packages;
 mod quiet;
@@ -74,7 +75,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if verdict::is_meant(&chosen.id) {
+    if verdict::is_meant(&chosen.id) && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -111,6 +112,12 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     );
     findings.insert(0, chosen);
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
+}
+
+/// A prompt of the finding's session ended well.
+fn ran_well(finding: &Finding, views: &[View<'_>]) -> bool {
+    let view = views.iter().find(|view| view.number == finding.session);
+    view.is_some_and(|view| view.session.prompts.executed > view.session.prompts.failed)
 }
 
 /// Where a fault stands that the last start of ComfyUI has not shown: it may have been repaired in between.
@@ -159,6 +166,7 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
     let structures = structures(view, &findings);
     findings.extend(bugs::examine(view, words, &structures));
     findings.extend(design::examine(view, words, samples));
+    findings.extend(mention::examine(view, words));
     findings
 }
 

@@ -12,8 +12,14 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let view = views.iter().rev().find(|view| view.session.has_work()).or(views.last());
     let Some(view) = view else { return nothing(timeline, words, "insufficient-empty") };
     let session = view.session;
-    let is_comfyui =
-        tally.comfyui > 0 || session.fact("total_vram_mib").is_some() || session.fact("comfyui_version").is_some();
+    let is_comfyui = tally.comfyui > 0
+        || tally.kin > 0
+        || session.fact("total_vram_mib").is_some()
+        || session.fact("comfyui_version").is_some();
+    if !is_comfyui && tally.hidden > 0 {
+        let settle = Some(words.say("settle-prefix", &[]));
+        return Finding { settle, ..insufficient(view, words, "insufficient-prefix") };
+    }
     if !is_comfyui {
         return nothing(timeline, words, "insufficient-not-comfyui");
     }

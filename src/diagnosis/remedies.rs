@@ -140,8 +140,26 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Fi
         .find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
     if let Some(bug) = explained {
         steps.splice(0..0, bug_steps(view, words, bug));
+    } else if steps.is_empty() && finding.id == "other-error" {
+        steps.extend(possible_bug(view, words, finding, others));
     }
     steps
+}
+
+/// The workaround of a known bug whose text stands in the same prompt, when the log has nothing else to go by.
+fn possible_bug(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Option<Step> {
+    let beside = |other: &&Finding| {
+        other.id == "version-bug" && other.session == finding.session && other.prompt == finding.prompt
+    };
+    others.iter().filter(beside).find_map(|other| {
+        let id = other.about.as_deref()?;
+        let bug = words.packs.bugs.iter().find(|bug| bug.id == id)?;
+        let usable = bug.workaround_flags.iter().all(|flag| may_suggest(flag, view, words));
+        let workaround = words.packs.prose_text("bug", id, "workaround", words.zh).filter(|_| usable)?;
+        let title = words.packs.prose_text("bug", id, "title", words.zh).unwrap_or(id);
+        let text = words.say("step-possible-bug", &[("title", title), ("text", workaround)]);
+        Some(Step { flags: bug.workaround_flags.clone(), ..plain(text) })
+    })
 }
 
 /// The bug's structure is what `finding` found.
@@ -163,6 +181,11 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
             return steps;
         }
         return vec![plain(words.say("step-go-back", &[]))];
+    }
+    if let Some(def) = super::mention::of(finding, words) {
+        let usable = def.flags.iter().all(|flag| may_suggest(flag, view, words));
+        let text = words.packs.prose_text("mention", &def.id, "step", words.zh).filter(|_| usable);
+        return text.map(|text| Step { flags: def.flags.clone(), ..plain(text.to_owned()) }).into_iter().collect();
     }
     if finding.id == "insufficient-evidence" {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();

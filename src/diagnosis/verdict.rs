@@ -28,7 +28,7 @@ pub fn choose(findings: &[Finding], views: &[View<'_>], packs: &Packs, asked: &[
     let mut secondary: Vec<String> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let holds = finding.status >= Status::Likely && !finding.evidence.is_empty();
-        let meant = BY_DESIGN.contains(&finding.id.as_str()) && !is_shown(finding);
+        let meant = BY_DESIGN.contains(&finding.id.as_str()) && !is_shown(finding) && !finding.mentioned;
         let empty = matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence");
         if number != primary && holds && !meant && !empty && finding.id != chosen.id && !secondary.contains(&finding.id)
         {
@@ -51,6 +51,7 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
                 let wanted = words.is_some_and(|words| words.iter().any(|word| asked.contains(word)));
                 (wanted && ran_on(finding, views)) || is_shown(finding)
             }
+            PrecedenceWhen::Mentioned => likely && finding.mentioned && !in_flight(finding, views),
             PrecedenceWhen::Always => true,
         }
     };
@@ -105,12 +106,18 @@ fn is_failure(finding: &Finding, findings: &[Finding]) -> bool {
                 && moment(other) == here
         });
     }
-    FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen")
+    FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen") && !finding.mentioned
 }
 
 /// Session and prompt in which a finding's failure stands.
 fn moment(finding: &Finding) -> (usize, u64) {
     (finding.session, finding.prompt.unwrap_or(0))
+}
+
+/// The log stops within a prompt: what matters may be what came next.
+fn in_flight(finding: &Finding, views: &[View<'_>]) -> bool {
+    let ending = views.iter().find(|view| view.number == finding.session).and_then(View::ending);
+    ending.is_some_and(|ending| ending.in_flight.is_some())
 }
 
 /// Nothing was cut off: a process that died in the middle of its work is not explained by what is meant.

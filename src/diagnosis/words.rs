@@ -26,7 +26,8 @@ impl Words<'_> {
     }
 }
 
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+/// The template with values in their places.
+pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::with_capacity(template.len() + 32);
     let mut rest = template;
     while let Some((before, from)) = rest.split_once('{') {

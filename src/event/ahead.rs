@@ -125,7 +125,7 @@ fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
         let followed = number < last;
         if let Some(segment) = batch.segment_at(text, number) {
             let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
-            let answer = answer.unwrap_or_else(|| recogniser.ask(segment.text, &mut spans));
+            let answer = answer.unwrap_or_else(|| recogniser.ask(&segment, &mut spans));
             recogniser.told(&segment, answer, &mut spans, followed);
         } else if let Some((place, bar)) = batch.bar_at(number) {
             recogniser.bar(place, bar);

@@ -50,8 +50,8 @@ impl Answers {
     }
 
     /// Asks about the next text.
-    pub(super) fn ask(&mut self, asker: &mut Asker<'_>, text: &[u8], spans: &mut Spans) {
-        match asker.ask(text, spans) {
+    pub(super) fn ask(&mut self, asker: &mut Asker<'_>, text: &[u8], bare: bool, spans: &mut Spans) {
+        match asker.ask(text, bare, spans) {
             Answer::Silent => self.rules.push(SILENT),
             Answer::Maybe => self.rules.push(MAYBE),
             Answer::Rule(found) => {

@@ -1,5 +1,6 @@
 //! Asks the rules about texts, and of those that no rule knows whether they can mean anything at all.
 
+use super::behind::may_be_broken;
 use super::exception::split_exception;
 use super::hint::Hint;
 use super::memo::{Memo, Memory};
@@ -11,7 +12,8 @@ use crate::rule::{Found, Matcher, Spans};
 pub(super) enum Answer<'p, 't> {
     /// A rule knows it; the captures stand in the spans that were lent.
     Rule(Found<'p, 't>),
-    /// No rule knows it, but it may be an exception's line, a command, several texts, or a number that was asked for.
+    /// No rule knows it, but it may be an exception's line, a command, several texts, the beginning of one, or a
+    /// number that was asked for.
     Maybe,
     /// It says nothing, unless it continues what stood before it.
     Silent,
@@ -29,20 +31,23 @@ impl<'p> Asker<'p> {
         Self { matcher, hint: Hint::new(), memo: Memo::new() }
     }
 
+    /// Asks about a text; `bare` when neither stamp nor level stood before it.
     #[inline]
-    pub(super) fn ask<'t>(&mut self, text: &'t [u8], spans: &mut Spans) -> Answer<'p, 't> {
+    pub(super) fn ask<'t>(&mut self, text: &'t [u8], bare: bool, spans: &mut Spans) -> Answer<'p, 't> {
         let place = match self.memo.find(self.matcher, text, spans) {
             Memory::Known(found) => return Answer::Rule(found),
             Memory::Unknown(place) => Some(place),
             Memory::Passed => None,
         };
-        match self.matcher.look_up(text, spans) {
+        let (found, kin) = self.matcher.look_up_or_kin(text, spans);
+        match found {
             Some(found) => {
                 if let Some(place) = place {
                     self.memo.put(place, text, &found, spans);
                 }
                 Answer::Rule(found)
             }
+            None if may_be_broken(text, bare, kin) => Answer::Maybe,
             None if split_exception(text).is_some() || self.hint.launch_or_gap(text) => Answer::Maybe,
             // The answer to what somebody asked in the line before.
             None if text.first().is_some_and(u8::is_ascii_digit) && digits(text) == text.len() => Answer::Maybe,
@@ -86,7 +91,7 @@ mod tests {
         for round in 0..2000 {
             for (number, text) in texts.iter().enumerate() {
                 let mut spans = Spans::new();
-                let answer = told(asker.ask(text.as_bytes(), &mut spans), text, &spans);
+                let answer = told(asker.ask(text.as_bytes(), true, &mut spans), text, &spans);
                 let mut fresh = Spans::new();
                 let expected = match packs.matcher().look_up(text.as_bytes(), &mut fresh) {
                     Some(found) => told(Answer::Rule(found), text, &fresh),

@@ -50,7 +50,7 @@ impl Load {
         let mut answers = std::mem::take(&mut self.answers);
         for _ in 0..AT_ONCE.min(self.batch.len() - answers.len()) {
             match self.batch.text(self.text(), answers.len()) {
-                Some(text) => answers.ask(asker, text, spans),
+                Some((text, bare)) => answers.ask(asker, text, bare, spans),
                 None => answers.skip(),
             }
         }

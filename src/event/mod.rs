@@ -6,12 +6,15 @@
 mod ahead;
 mod answers;
 mod asker;
+mod behind;
 mod command_line;
 mod desk;
 mod exception;
 mod hint;
+mod learn;
 mod memo;
 mod oom;
+mod quote;
 mod recognise;
 mod size;
 mod what;

@@ -7,9 +7,11 @@ use memchr::memmem::Finder;
 use serde::Serialize;
 
 use super::asker::{Answer, Asker};
+use super::behind::Broken;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
+use super::learn::Learner;
 use super::oom::OomPhrases;
 use super::what::{fact_value, what_of};
 use super::{At, Event, EventSink, FactValue, What};
@@ -35,17 +37,23 @@ pub struct Tally {
     pub bars: u64,
     /// Texts that only ComfyUI prints.
     pub comfyui: u64,
+    /// Other texts that ComfyUI or what belongs to it prints; only counted where none of the former stands before.
+    pub kin: u64,
+    /// ComfyUI's texts inside lines that were not understood; counted as long as a prefix is looked for.
+    pub hidden: u64,
 }
 
 /// Turns segments into events with the rules of `packs`, and hands them to `sink`.
 pub struct Recogniser<'p, S> {
-    packs: &'p Packs,
+    pub(super) packs: &'p Packs,
     sink: S,
-    tally: Tally,
+    pub(super) tally: Tally,
     asker: Asker<'p>,
     hint: Hint,
     /// More texts of the same block follow the one that is told.
     followed: bool,
+    pub(super) learner: Learner,
+    pub(super) broken: Broken,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -63,6 +71,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             asker: Asker::new(packs.matcher()),
             hint: Hint::new(),
             followed: false,
+            learner: Learner::default(),
+            broken: Broken::default(),
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
@@ -87,7 +97,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.
-    fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
+    pub(super) fn texts<'t>(&mut self, segment: &Segment<'t>, text: &'t [u8], nested: bool) -> bool {
         let mut spans = Spans::new();
         let found = self.packs.matcher().look_up(text, &mut spans);
         if let Some(found) = found {
@@ -128,8 +138,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     /// Asks about a text what can be known of it by itself.
-    pub(super) fn ask<'t>(&mut self, text: &'t [u8], spans: &mut Spans) -> Answer<'p, 't> {
-        self.asker.ask(text, spans)
+    pub(super) fn ask<'t>(&mut self, segment: &Segment<'t>, spans: &mut Spans) -> Answer<'p, 't> {
+        self.asker.ask(segment.text, segment.is_bare(), spans)
     }
 
     /// A segment of which it is known what can be known of its text; `followed` tells whether another one of the same
@@ -158,7 +168,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// No line before has a say in what an unknown one means.
     pub(super) fn is_calm(&self) -> bool {
-        !self.command_continues && self.oom_continues == 0
+        let alone = !self.command_continues && self.oom_continues == 0 && self.broken.is_empty();
+        alone && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
     }
 
     /// Texts that mean nothing, the last one in line `last`, and followed by more of the same block. Only to be told
@@ -187,6 +198,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         if rule.is_comfyui {
             self.tally.comfyui += 1;
+        } else if self.tally.comfyui == 0 && rule.is_kin() {
+            self.tally.kin += 1;
         }
     }
 
@@ -299,6 +312,16 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
+        if self.joined(segment) {
+            return;
+        }
+        if (self.learner.knows() || self.learner.looks(self.tally.comfyui)) && self.behind_prefix(segment) {
+            return;
+        }
+        self.unknown_text(segment);
+    }
+
+    pub(super) fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
         let at = self.at(segment, text);
         if let Some((kind, message)) = split_exception(text) {
@@ -391,7 +414,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 impl<S: EventSink> Sink for Recogniser<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let mut spans = Spans::new();
-        let answer = self.asker.ask(segment.text, &mut spans);
+        let answer = self.ask(segment, &mut spans);
         self.told(segment, answer, &mut spans, false);
     }
 

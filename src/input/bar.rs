@@ -58,6 +58,19 @@ pub(crate) fn find(text: &[u8]) -> Option<Frame> {
     None
 }
 
+/// The end of a frame that a narrow terminal broke: `███| 10/20 [00:19<00:19,  1.04it/s]`, from the drawn bar on.
+pub(crate) fn continued(text: &[u8]) -> Option<Frame> {
+    let from = memrchr(b'|', text.get(..drawn(text))?)? + 1;
+    let (bar, end, closed) = counts(text.get(from..)?)?;
+    let Bar { done, total, .. } = bar.filter(|_| closed)?;
+    let mut percent = [b' '; 3];
+    let number = (done.min(total) * 100 / total).to_string();
+    for (to, from) in percent.iter_mut().rev().zip(number.bytes().rev()) {
+        *to = from;
+    }
+    Some(Frame { start: 0, end: from + end, percent, bar })
+}
+
 /// A frame without a total (`12it [00:03,  4.10it/s]`) that fills its text.
 pub(crate) fn endless(text: &[u8]) -> bool {
     let Some(unit) = memmem::find(text, b"it [") else { return false };
@@ -112,19 +125,24 @@ fn broken(text: &[u8], at: usize, number: usize, percent: [u8; 3]) -> Option<Fra
     if start(text, number) != 0 {
         return None;
     }
-    let drawn = text.get(at + 2..)?;
+    let rest = text.get(at + 2..)?;
+    let length = drawn(rest);
+    let blocks = rest.get(..length)?.iter().any(|b| *b == b'#' || *b >= 0x80);
+    let open = length == rest.len();
+    (blocks || open || length > 8).then_some(Frame { start: 0, end: at + 2 + length, percent, bar: None })
+}
+
+/// Length of what is drawn at the beginning of `text`.
+fn drawn(text: &[u8]) -> usize {
     let mut length = 0;
     loop {
-        length += match drawn.get(length..) {
+        length += match text.get(length..) {
             Some([b'#' | b' ' | b'|' | 0x80..=0xbf, ..]) => 1,
             Some([0xe2, 0x96, 0x80..=0x8f, ..]) => 3,
             Some([0xe2] | [0xe2, 0x96]) => 1,
-            _ => break,
+            _ => return length,
         };
     }
-    let blocks = drawn.get(..length)?.iter().any(|b| *b == b'#' || *b >= 0x80);
-    let open = length == drawn.len();
-    (blocks || open || length > 8).then_some(Frame { start: 0, end: at + 2 + length, percent, bar: None })
 }
 
 /// Reads ` 1/20 [00:00<00:15,  1.22it/s]`: the figures, where they end, and whether the bracket was closed.
@@ -340,6 +358,24 @@ mod tests {
                 }
                 (found, wanted) => assert_eq!(found, wanted, "{text}"),
             }
+        }
+    }
+
+    #[test]
+    fn frames_that_a_narrow_terminal_broke() {
+        for (text, figures, rest) in [
+            ("█████| 20/20 [00:19<00:00,  1.25it/s]", bar(20, 20, Some(0.8)), ""),
+            ("|██| 20/20 [00:19<00:00,  1.25it/s]", bar(20, 20, Some(0.8)), ""),
+            ("   | 10/20 [00:19<00:010,  1.25it/s]100%", bar(10, 20, Some(0.8)), "100%"),
+            ("| 0/20 [00:00<?, ?it/s] 50%|██", bar(0, 20, None), " 50%|██"),
+        ] {
+            let frame = continued(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((frame.bar, text.get(frame.end..)), (figures, Some(rest)), "{text}");
+        }
+        for text in
+            ["|   Allocated memory  | 1/2 |", "██████", "| 1/2 done", "| 1/2 [", "20/20 [00:19<00:00,  1.25it/s]"]
+        {
+            assert_eq!(continued(text.as_bytes()), None, "{text}");
         }
     }
 

@@ -106,10 +106,17 @@ impl Batch {
         }
     }
 
-    /// The text numbered `number`; none when it is a bar.
-    pub(crate) fn text<'a>(&'a self, block: &'a [u8], number: usize) -> Option<&'a [u8]> {
-        let item = self.items.get(number).filter(|item| !matches!(item.kind, Kind::Bar(_)))?;
-        Some(self.stretch(block, item.text))
+    /// The text numbered `number`, and whether nothing stood before it (see [`Segment::is_bare`]); none when it is a bar.
+    pub(crate) fn text<'a>(&'a self, block: &'a [u8], number: usize) -> Option<(&'a [u8], bool)> {
+        let item = self.items.get(number)?;
+        let bare = match item.kind {
+            Kind::Plain => true,
+            Kind::Detailed(detail) => {
+                self.details.get(detail as usize).is_some_and(|detail| detail.stamp.is_none() && !detail.tagged)
+            }
+            Kind::Bar(_) => return None,
+        };
+        Some((self.stretch(block, item.text), bare))
     }
 
     /// The bar that is numbered `number`.
@@ -245,7 +252,7 @@ mod tests {
             assert!(matches!(batch.bar_at(1), Some((_, found)) if found == bar));
             assert!(batch.segment_at(&block, 1).is_none() && batch.bar_at(0).is_none());
             assert_eq!(batch.text(&block, 1), None);
-            assert_eq!(batch.text(&block, 2), Some(&b"decoded"[..]));
+            assert_eq!(batch.text(&block, 2), Some((&b"decoded"[..], false)));
             assert!(batch.segment_at(&block, 3).is_none());
         }
     }

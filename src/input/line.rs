@@ -60,6 +60,13 @@ pub struct Segment<'a> {
     pub cut: bool,
 }
 
+impl Segment<'_> {
+    /// Neither a stamp nor a level stood before the text.
+    pub fn is_bare(&self) -> bool {
+        self.stamp.is_none() && !self.tagged
+    }
+}
+
 /// The last frame of a progress bar.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bar {

@@ -10,6 +10,7 @@ mod decode;
 mod envelope;
 mod error;
 mod line;
+mod page;
 mod part;
 mod prefix;
 mod record;
@@ -24,6 +25,7 @@ mod tests;
 pub(crate) use batch::Batch;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
+pub(crate) use prefix::level as level_of;
 pub use source::{Compression, Source};
 
 use serde::Serialize;

@@ -7,7 +7,7 @@ use super::bar;
 use super::decode::Legacy;
 use super::line::{Bar, Level, Place, Segment, Sink};
 use super::rows::Rows;
-use super::{ansi, prefix, record, stamp};
+use super::{ansi, page, prefix, record, stamp};
 
 /// How many bytes of a frame are kept until it is known to be the last of its series.
 const TAIL: usize = 128;
@@ -142,7 +142,7 @@ impl Parts {
         let indent = prefix::leading(text);
         let text = text.get(indent..).unwrap_or_default();
         // See `take` and `plain_text` for what these may mean.
-        let special = matches!(text, [b'{', b'"', ..] | [.., b'-' | b']']) || raw.get(10) == Some(&b'T');
+        let special = matches!(text, [b'{', b'"', ..] | [.., b'-' | b']' | b'>']) || raw.get(10) == Some(&b'T');
         if special || !prefix::is_bare(text) {
             return false;
         }
@@ -210,7 +210,7 @@ impl Parts {
         if let Some(held) = self.held.take() {
             let bar = match held.figures {
                 Some(bar) => bar,
-                None => bar::figures(self.tail.get(..self.tail_length).unwrap_or_default()),
+                None => figures(self.tail.get(..self.tail_length).unwrap_or_default()),
             };
             if let Some(bar) = bar {
                 sink.bar(held.place, bar);
@@ -222,10 +222,13 @@ impl Parts {
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
-        if text.last() == Some(&b'-') || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some()) {
+        if matches!(text.last(), Some(b'-' | b'>')) || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some())
+        {
             self.odd_text(text, place, cut, sink);
         } else if text.last() == Some(&b']') && bar::endless(text) {
             self.barred = true;
+        } else if text.last() == Some(&b']') && bar::continued(text).is_some() {
+            self.pieces(text, place, cut, sink);
         } else {
             self.deliver(&self.stripped(text), place, false, cut, sink);
         }
@@ -242,8 +245,8 @@ impl Parts {
     fn odd_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
         if !self.buffered
             && let Some((tag, text)) = ansi::coloured_tag(text)
-            // Endless bars and stamps at the end need a closer look.
-            && !matches!(text.last(), Some(b']' | b'-'))
+            // Endless bars, stamps and marks at the end need a closer look.
+            && !matches!(text.last(), Some(b']' | b'-' | b'>'))
             && let Some(out) = prefix::behind_tag(tag, trim_end(text))
         {
             let glued = self.barred;
@@ -262,6 +265,10 @@ impl Parts {
                 decoded.extend_from_slice(line);
                 text = trim_end(&decoded);
             }
+            if page::has_fixed_blanks(text) {
+                decoded = page::with_blanks(text);
+                text = trim_end(&decoded);
+            }
         }
         // Asked first: counting in a text without any cost a tenth of the time on coloured logs.
         if memchr::memchr(0, text).is_some() {
@@ -278,6 +285,7 @@ impl Parts {
         } else {
             text = trim_end(stamp::without_tail(text));
         }
+        text = trim_end(page::without_break(text));
         if bar::fills(text) {
             let part = self.part;
             self.hold_raw(text, Place { segment: part + 1, ..place }, sink);
@@ -299,7 +307,7 @@ impl Parts {
                 return;
             }
             // Blanks belong to the frame: its number is right-aligned.
-            let Some(frame) = bar::find(out.text) else { break };
+            let Some(frame) = bar::continued(out.text).or_else(|| bar::find(out.text)) else { break };
             if place.segment == 0 {
                 place.segment = 1;
             }
@@ -454,6 +462,11 @@ impl Parts {
         }
         self.continued = segment.prompted && matches!(segment.text.last(), Some(b'\\' | b'^' | b'`'));
     }
+}
+
+/// The figures of a held frame; a copy from a web page may have blanks of its own.
+fn figures(tail: &[u8]) -> Option<Bar> {
+    bar::figures(tail).or_else(|| page::has_fixed_blanks(tail).then(|| bar::figures(&page::with_blanks(tail)))?)
 }
 
 /// Takes the stamps of the log buffer out of a line of several writes, but for the first one; false when there are none.

@@ -271,7 +271,7 @@ Starting server
     #[test]
     fn without_places_rows_are_texts() {
         let rows = "[12:00:00] INFO     got prompt\n           INFO     Requested to load SDXL\n INFO     x\n";
-        assert_eq!(texts(rows), ["got prompt", "Requested to load SDXL", "INFO     x"]);
+        assert_eq!(texts(rows), ["got prompt", "Requested to load SDXL", "x"]);
     }
 
     #[test]

@@ -17,13 +17,22 @@ pub(crate) fn clock(s: &[u8]) -> Option<usize> {
     }
 }
 
-/// Length of `2026-08-05 12:00:00` or of its form with a `T`.
+/// Length of `12:00`, where no seconds follow.
+fn minutes(s: &[u8]) -> Option<usize> {
+    match s {
+        [_, _, b':', _, _, b':' | b'0'..=b'9', ..] => None,
+        [a, b, b':', c, d, ..] if [a, b, c, d].iter().all(|x| x.is_ascii_digit()) => Some(5),
+        _ => None,
+    }
+}
+
+/// Length of `2026-08-05 12:00:00` or of its form with a `T`; an old Manager leaves the seconds out.
 pub(crate) fn date_time(s: &[u8]) -> Option<usize> {
     match s {
         [a, b, c, d, b'-' | b'/', e, f, b'-' | b'/', g, h, b' ' | b'T', time @ ..]
             if [a, b, c, d, e, f, g, h].iter().all(|x| x.is_ascii_digit()) =>
         {
-            clock(time).map(|n| n + 11)
+            clock(time).or_else(|| minutes(time)).map(|n| n + 11)
         }
         _ => None,
     }

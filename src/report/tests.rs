@@ -35,6 +35,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         session: 1,
         prompt: None,
         recovered: false,
+        mentioned: false,
     }
 }
 

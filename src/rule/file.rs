@@ -9,8 +9,8 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MessageDef, NodeDef, OomPhraseDef,
-    PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, MessageDef, NodeDef,
+    OomPhraseDef, PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -33,12 +33,13 @@ pub struct PackFile {
     pub launcher: Vec<LauncherDef>,
     pub form: Vec<FormDef>,
     pub sign: Vec<SignDef>,
+    pub mention: Vec<MentionDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 17] = [
+    pub const TABLES: [&str; 18] = [
         "message",
         "oom_phrase",
         "bug",
@@ -55,6 +56,7 @@ impl PackFile {
         "launcher",
         "form",
         "sign",
+        "mention",
         "sentence",
     ];
 
@@ -77,6 +79,7 @@ impl PackFile {
             "launcher" => push(&mut self.launcher, item),
             "form" => push(&mut self.form, item),
             "sign" => push(&mut self.sign, item),
+            "mention" => push(&mut self.mention, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
         }
@@ -100,6 +103,7 @@ impl PackFile {
         lay(&mut self.launcher, above.launcher, |item| item.id.clone(), replaced);
         lay(&mut self.form, above.form, |item| item.id.clone(), replaced);
         lay(&mut self.sign, above.sign, |item| item.id.clone(), replaced);
+        lay(&mut self.mention, above.mention, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }
 }

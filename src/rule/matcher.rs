@@ -73,6 +73,13 @@ pub enum RuleError {
 }
 
 impl Rule {
+    /// Printed by ComfyUI or by what belongs to it, as the area tells: shells, kernels and containers speak of any
+    /// program.
+    pub fn is_kin(&self) -> bool {
+        const OTHERS: [&str; 8] = ["shell", "host", "kernel", "container", "logger", "oom", "execution", "report"];
+        self.event != EventKind::Noise && !self.noise && !OTHERS.contains(&&*self.area)
+    }
+
     /// Compiles a definition. A regex is only checked here (`check_regex`) when asked to, since compiling
     /// costs more than all templates together.
     pub fn compile(def: &MessageDef) -> Result<Self, RuleError> {
@@ -325,9 +332,16 @@ impl Matcher {
 
     /// The rule for a line; the captures are written to `spans`.
     pub(crate) fn look_up<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> Option<Found<'r, 't>> {
+        self.look_up_or_kin(line, spans).0
+    }
+
+    /// The same, and whether any rule is looked up by how the line begins; see [`Matcher::may_begin`].
+    pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, bool) {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
+        let mut kin = false;
         self.index.candidates(line, |number, known| {
+            kin = true;
             let rule = self.rules.get(usize::from(number))?;
             let end = rule.matches(line, known, spans)?;
             let (text, rest) = line.split_at_checked(end)?;
@@ -342,12 +356,16 @@ impl Matcher {
             }
             best.is_some().then_some(())
         });
-        if best.is_some() {
-            return best;
+        if let (None, Some((found, taken))) = (&best, glued) {
+            *spans = taken;
+            best = Some(found);
         }
-        let (found, taken) = glued?;
-        *spans = taken;
-        Some(found)
+        (best, kin)
+    }
+
+    /// Some rule is looked up by the first bytes of `text`.
+    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
+        self.index.candidates(text, |_, _| Some(())).is_some()
     }
 
     /// Some rule's template begins `text`; what follows it is not looked at.

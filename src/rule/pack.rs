@@ -16,8 +16,8 @@ use super::file::PackFile;
 use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, NodeDef, PackHead, PrecedenceDef,
-    Prose, ReleaseDef, RemedyDef, SignDef, VerdictDef,
+    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
+    PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, VerdictDef,
 };
 use super::template::Template;
 
@@ -110,6 +110,8 @@ pub struct Packs {
     pub forms: Vec<FormDef>,
     /// In the order in which they are tried.
     pub signs: Vec<SignDef>,
+    /// What is worth a word although nothing failed.
+    pub mentions: Vec<MentionDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -357,6 +359,7 @@ impl Layers {
             launchers: self.file.launcher,
             forms: self.file.form,
             signs: self.file.sign,
+            mentions: self.file.mention,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

@@ -238,6 +238,8 @@ pub struct Session {
     pub last_executed: Option<Evidence>,
     pub first_interrupt: Option<Evidence>,
     pub invalid_at: Option<Evidence>,
+    /// Why a prompt, or a part of it, was refused.
+    pub refusals: Vec<Evidence>,
     pub error_notices: Vec<Evidence>,
     pub server_ready: Option<Evidence>,
     pub stopped: Option<Evidence>,

@@ -37,12 +37,13 @@ pub struct SignalTexts {
 }
 
 impl SignalTexts {
-    /// Collects the signature and context texts of all bugs and nodes. The automaton is built when the
+    /// Collects the signature and context texts of all bugs and nodes, and those worth a mention. The automaton is built when the
     /// first text has to be searched.
     pub fn of(packs: &Packs) -> Self {
         let bugs = packs.bugs.iter().flat_map(|bug| bug.signature.iter().chain(&bug.signature_all).chain(&bug.context));
         let nodes = packs.nodes.iter().flat_map(|node| &node.signature);
-        let texts: BTreeSet<&String> = bugs.chain(nodes).filter(|text| text.len() >= 4).collect();
+        let mentions = packs.mentions.iter().flat_map(|mention| &mention.texts);
+        let texts: BTreeSet<&String> = bugs.chain(nodes).chain(mentions).filter(|text| text.len() >= 4).collect();
         Self { texts: texts.into_iter().cloned().collect(), automaton: None }
     }
 

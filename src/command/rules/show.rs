@@ -38,6 +38,7 @@ fn items(packs: &Packs, file: &PackFile, id: &str) -> BTreeMap<&'static str, Vec
     add("flag", one(&file.flag, |item| item.name == id));
     add("default", one(&file.default, |item| item.id == id));
     add("remedy", one(&file.remedy, |item| item.id == id));
+    add("mention", one(&file.mention, |item| item.id == id));
     add("avoid", one(&file.avoid, |item| item.id == id));
     found
 }

@@ -1,6 +1,7 @@
 //! Prefixes that begin with a bracket: stamps, level tags, streams, and prompts in brackets.
 
 use super::super::stamp::{clock, date_time, digits, fraction, zone};
+use super::plain::is_stream;
 use super::{Stripped, keep, leading, level, one_blank, rich, typed};
 use crate::eight::position;
 use memchr::memchr;
@@ -27,9 +28,9 @@ pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
                 if matches!(name, b"Verbose" | b"Debug" | b"Info" | b"Init" | b"Warning" | b"Error") {
                     return Some(one_blank(rest));
                 }
-                if name.starts_with(b"ComfyUI-") && (name.ends_with(b"/STDERR") || name.ends_with(b"/STDOUT")) {
-                    return Some(one_blank(rest));
-                }
+            }
+            if is_stream(name) {
+                return Some(one_blank(rest));
             }
             // `kubectl logs --prefix`.
             if name.starts_with(b"pod/") && name.iter().filter(|b| **b == b'/').count() == 2 {

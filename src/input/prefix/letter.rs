@@ -1,6 +1,7 @@
 //! Prefixes that begin with a letter: service names of Compose, syslog, Python's logging, shell prompts.
 
 use super::super::stamp::{clock, digits, fraction};
+use super::plain::{is_stream, named_stream, padded_level};
 use super::{Stripped, keep, leading, level, rich, run, typed};
 use crate::eight::end_of_word;
 use memchr::{memchr, memmem};
@@ -15,8 +16,13 @@ pub(super) fn is_bare(s: &[u8]) -> bool {
     let behind_blank = (*end == b' ') & IN_A_TEXT[usize::from(*next)];
     let behind_colon = (*end == b':') & (*next == b' ');
     // Of the levels that Rich pads to eight letters this one has a single blank behind it.
-    let named = s.starts_with(b"PS ") | s.starts_with(b"CRITICAL ");
+    let named = s.starts_with(b"PS ") | s.starts_with(b"CRITICAL ") | (behind_colon & (at == 6) && names_stream(s));
     (at < 16) & (behind_blank | behind_colon) & !named
+}
+
+/// A stream's name stands before the colon.
+fn names_stream(s: &[u8]) -> bool {
+    s.get(..6).is_some_and(is_stream)
 }
 
 /// What may follow a word and a blank in a text, and in no prefix.
@@ -42,10 +48,11 @@ pub(super) fn word<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
                 _ => None,
             }
             .or_else(|| rich::without_stamp(s, out))
+            .or_else(|| padded_level(s, length, out))
         }
         b':' => match s {
             [_, b':', b'\\', ..] => prompt_of_windows(s, out),
-            _ => logging(s, length, out),
+            _ => logging(s, length, out).or_else(|| named_stream(s, length)),
         },
         b'@' => prompt_of_shell(s, out),
         0x80.. => {

@@ -6,10 +6,12 @@
 mod bracket;
 mod digit;
 mod letter;
+mod plain;
 mod rich;
 mod sign;
 
 use super::line::Level;
+use crate::eight::end_of_word;
 use bracket::bracket;
 use digit::stamped;
 use letter::word;
@@ -127,12 +129,20 @@ fn once<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
         Start::None => None,
         Start::Bracket => bracket(s, out),
         Start::Digit => stamped(s, out).or_else(|| word(s, out)),
-        // Behind one prefix there is mostly no other.
-        Start::Word if letter::is_bare(s) => None,
+        // Behind one prefix there is mostly no other, but for a level behind a stamp.
+        Start::Word if letter::is_bare(s) => level_behind_stamp(s, out),
         Start::Word => word(s, out),
         Start::Quoted => quoted(s),
         Start::Sign => sign(s, out),
     }
+}
+
+/// `INFO got prompt` behind a stamp.
+fn level_behind_stamp<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+    if out.stamp.is_none() || out.tagged {
+        return None;
+    }
+    plain::padded_level(s, end_of_word(s)?, out)
 }
 
 /// The rest of a line behind a prompt.
@@ -161,7 +171,8 @@ fn run(s: &[u8], most: usize) -> usize {
     s.iter().position(|b| !NAME[usize::from(*b)]).unwrap_or(s.len())
 }
 
-fn level(name: &[u8]) -> Option<Level> {
+/// The level of this name.
+pub(crate) fn level(name: &[u8]) -> Option<Level> {
     Some(match name {
         b"INFO" => Level::Info,
         b"WARNING" | b"WARN" => Level::Warning,
@@ -207,6 +218,8 @@ mod tests {
             ("<4>[  962.891902] python invoked oom-killer: x", "python invoked oom-killer: x"),
             ("[Wed Aug  5 12:00:00 2026] Out of memory: Killed", "Out of memory: Killed"),
             ("[2026-02-20 08:30:41.002] got prompt", "got prompt"),
+            ("[2024-05-31 15:05] got prompt", "got prompt"),
+            ("[2024-05-31 15:05]   File \"main.py\", line 1", "File \"main.py\", line 1"),
             ("[2025-02-28 16:34:54:983] got prompt", "got prompt"),
             ("[2026-08-05 12:00:00,123] [DETAIL] Pin eviction: x", "Pin eviction: x"),
             ("[2025-05-17 10:50:04.212] [info]  got prompt", "got prompt"),
@@ -223,6 +236,17 @@ mod tests {
             ("2026-02-05T05:40:37.137431771Z ComfyUI version: 0.3.64", "ComfyUI version: 0.3.64"),
             ("2025-08-23 11:07:34.687 [Debug] [ComfyUI-6/STDOUT] got prompt", "got prompt"),
             ("2025-08-23 11:07:38.101 [Error] Error while initializing", "Error while initializing"),
+            ("[ComfyUI-0/STDERR] got prompt", "got prompt"),
+            ("[stderr] got prompt", "got prompt"),
+            ("[STDOUT] got prompt", "got prompt"),
+            ("STDERR: got prompt", "got prompt"),
+            ("stdout: got prompt", "got prompt"),
+            ("INFO     got prompt", "got prompt"),
+            ("WARNING  got prompt", "got prompt"),
+            ("CRITICAL  got prompt", "got prompt"),
+            ("2024-05-31T15:05:22Z INFO got prompt", "got prompt"),
+            ("2024-05-31 15:05:22,111 WARNING got prompt", "got prompt"),
+            ("2024-05-31 15:05 got prompt", "got prompt"),
             ("ERROR:root:!!! Exception during processing !!!", "!!! Exception during processing !!!"),
             ("[32m[INFO][0m got prompt", "got prompt"),
             ("[32m[INFO][0m [32mPrompt executed in 1.00 seconds[0m", "Prompt executed in 1.00 seconds"),
@@ -257,11 +281,19 @@ mod tests {
             "[Prompt Server] web root: /x",
             "[enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory",
             "[1]    4242 killed     python main.py",
+            "[2024-05-31 15:5] x",
+            "[2024-05-31 15:05:] x",
             "[    559]     0   559     9029      427",
             "[  pid  ]   uid  tgid total_vm",
             "[197B blob data]",
             "[Crystools INFO] Crystools version: 1.22.1",
             "[info] a node wrote this",
+            "ERROR lora diffusion_model.x y",
+            "ERROR UNSUPPORTED DIFFUSION MODEL /x",
+            "INFO",
+            "stderr was closed",
+            "[ComfyUI-Manager/stderr",
+            "[ComfyUI-stderr] x",
             "[DEPRECATION WARNING] Detected import",
             "ERROR: Could not detect model type of: x",
             "WARNING: Python 3.10 will be EOL",

@@ -138,20 +138,25 @@ mod tests {
     #[test]
     fn what_only_begins_like_a_row_stays() {
         for line in [
-            "INFO     a table of a node, without a place",
             "INFO got prompt server.py:7",
-            "INFO   got prompt   server.py:7",
             "INFO      ",
             "INFORMATION  x   server.py:7",
             "WARNING: x   server.py:7",
             "NOTE     x   server.py:7",
-            "INFO     x   server.py:",
-            "INFO     x   server.pyc:7",
-            "INFO     x   /opt/server.py:7",
         ] {
             assert_eq!(row(line), (line.trim_end(), None, None), "{line}");
         }
-        assert_eq!(row("[19:23:55] INFO got prompt").0, "INFO got prompt");
+        // A padded level is one of its own, and the rest is text.
+        for (line, text) in [
+            ("INFO     a table of a node, without a place", "a table of a node, without a place"),
+            ("INFO   got prompt   server.py:7", "got prompt   server.py:7"),
+            ("INFO     x   server.py:", "x   server.py:"),
+            ("INFO     x   server.pyc:7", "x   server.pyc:7"),
+            ("INFO     x   /opt/server.py:7", "x   /opt/server.py:7"),
+        ] {
+            assert_eq!(row(line), (text, Some(Level::Info), None), "{line}");
+        }
+        assert_eq!(row("[19:23:55] INFO got prompt"), ("got prompt", Some(Level::Info), None));
         assert_eq!(row("[19:23:55] INFO: got prompt").0, "INFO: got prompt");
     }
 }

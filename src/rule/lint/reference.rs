@@ -15,7 +15,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     let known = lint.known();
     let flags = known.get("flag").cloned().unwrap_or_default();
     for (source, item) in lint.items() {
-        if !matches!(item.table.as_str(), "remedy" | "avoid" | "bug" | "node" | "flag") {
+        if !matches!(item.table.as_str(), "remedy" | "avoid" | "mention" | "bug" | "node" | "flag") {
             continue;
         }
         let mut named: Vec<(String, &str)> = FIELDS.iter().flat_map(|field| texts(item, field)).collect();

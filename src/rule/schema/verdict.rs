@@ -56,5 +56,6 @@ pub enum PrecedenceWhen {
     RecoveredFailure,
     Fault,
     ShownOrAsked,
+    Mentioned,
     Always,
 }

@@ -154,7 +154,11 @@ impl Open {
         match name {
             "node_type" => exception.node = Some(crate::text::cut_chars(value, 120)),
             "exception_type" => exception.kind = Some(crate::text::cut_chars(value, 120)),
-            "exception_message" => exception.set_message(value),
+            "exception_message" => {
+                exception.set_message(value);
+                // This line says what failed; the one before it only where.
+                exception.at = Evidence::of(at);
+            }
             "arguments" => self.launch(value, at),
             _ => {}
         }

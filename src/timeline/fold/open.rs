@@ -177,6 +177,9 @@ impl Open {
                 self.session.container_limit_mib = Some((bytes / MIB, Evidence::of(at)));
                 push_capped(&mut self.session.container_hints, || Evidence::of(at));
             }
+            What::PromptDetail if event.rule.is_some_and(|rule| rule.sets("reason")) => {
+                push_capped(&mut self.session.refusals, || Evidence::of(at));
+            }
             What::Stop => self.session.stopped = Some(Evidence::of(at)),
             What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {

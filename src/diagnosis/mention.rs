@@ -1,0 +1,36 @@
+//! What is worth a word although nothing failed, by the packs' texts.
+
+use super::draft::{Draft, evidence};
+use super::finding::{Finding, Grade, Status};
+use super::view::View;
+use super::words::{Words, fill};
+use crate::rule::MentionDef;
+use crate::timeline::Signal;
+
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+    words.packs.mentions.iter().filter_map(|def| mentioned(def, view, words)).collect()
+}
+
+fn mentioned(def: &MentionDef, view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let seen: Vec<&Signal> =
+        def.texts.iter().filter_map(|text| view.session.signals.iter().find(|signal| signal.text == *text)).collect();
+    let count: u64 = seen.iter().map(|signal| signal.count).sum();
+    if count < def.at_least {
+        return None;
+    }
+    let number = count.to_string();
+    let summary = fill(words.packs.prose_text("mention", &def.id, "summary", words.zh)?, &[("n", &number)]);
+    let remark = |signal: &Signal| words.say("remark-mention", &[("n", &signal.count.to_string())]);
+    let lines = seen.iter().map(|signal| evidence(&signal.first, Some(remark(signal)))).collect();
+    let finding = Draft::new(&def.verdict, view.number, Status::Likely, summary)
+        .about(&def.id)
+        .grade(Grade::Moderate, words.say("grade-mention", &[]))
+        .because(lines);
+    Some(Finding { mentioned: true, ..finding })
+}
+
+/// The definition behind a finding of this file.
+pub fn of<'p>(finding: &Finding, words: &Words<'p>) -> Option<&'p MentionDef> {
+    let about = finding.about.as_deref().filter(|_| finding.mentioned)?;
+    words.packs.mentions.iter().find(|def| def.id == about)
+}
