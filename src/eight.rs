@@ -48,7 +48,7 @@ pub(crate) fn position(byte: u8, text: &[u8]) -> Option<usize> {
 /// Where the first byte stands that ends a name for sure: a blank, a tab, `:`, `@`, or one beyond ASCII. Only the first
 /// 16 bytes are looked at; 16 when none of them does, and none for a text of less than eight. Nearly without branches,
 /// since no two lines are alike.
-#[inline]
+#[inline(always)]
 pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
     let ends = |bytes: u64| {
         let blanks = places_of(bytes, b' ') | places_of(bytes, b'\t');

@@ -142,7 +142,8 @@ fn level_behind_stamp<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
     if out.stamp.is_none() || out.tagged {
         return None;
     }
-    plain::padded_level(s, end_of_word(s)?, out)
+    let length = end_of_word(s).filter(|length| s.get(*length) == Some(&b' '))?;
+    plain::padded_level(s, length, out)
 }
 
 /// The rest of a line behind a prompt.
