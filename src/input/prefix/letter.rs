@@ -1,9 +1,9 @@
 //! Prefixes that begin with a letter: service names of Compose, syslog, Python's logging, shell prompts.
 
 use super::super::stamp::{clock, digits, fraction};
-use super::plain::{is_stream, named_stream, padded_level};
+use super::plain::{named_stream, padded_level};
 use super::{Stripped, keep, leading, level, rich, run, typed};
-use crate::eight::end_of_word;
+use crate::eight::{eight_of, end_of_word};
 use memchr::{memchr, memmem};
 
 /// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
@@ -15,14 +15,20 @@ pub(super) fn is_bare(s: &[u8]) -> bool {
     let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
     let behind_blank = (*end == b' ') & IN_A_TEXT[usize::from(*next)];
     let behind_colon = (*end == b':') & (*next == b' ');
-    // Of the levels that Rich pads to eight letters this one has a single blank behind it.
-    let named = s.starts_with(b"PS ") | s.starts_with(b"CRITICAL ") | (behind_colon & (at == 6) && names_stream(s));
-    (at < 16) & (behind_blank | behind_colon) & !named
+    (at < 16) & (behind_blank | behind_colon) & !begins_prefix(s)
 }
 
-/// A stream's name stands before the colon.
-fn names_stream(s: &[u8]) -> bool {
-    s.get(..6).is_some_and(is_stream)
+/// The few words that begin a prefix all the same: `PS `, of the levels that Rich pads to eight letters the one that is
+/// as long, and the names of the streams.
+#[inline]
+fn begins_prefix(s: &[u8]) -> bool {
+    const fn word(text: &[u8; 8]) -> u64 {
+        u64::from_le_bytes(*text)
+    }
+    let eight = eight_of(s).unwrap_or(0);
+    let small = (eight | word(b"        ")) & word(b"\xff\xff\xff\xff\xff\xff\0\0");
+    let stream = (small == word(b"stderr\0\0")) | (small == word(b"stdout\0\0"));
+    stream | (eight == word(b"CRITICAL")) | (eight & 0xff_ffff == word(b"PS \0\0\0\0\0"))
 }
 
 /// What may follow a word and a blank in a text, and in no prefix.
