@@ -9,7 +9,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 use super::answers::Cursor;
-use super::asker::Asker;
+use super::asker::{Answer, Asker};
 use super::desk::{Desk, Load};
 use super::{EventSink, Recogniser};
 use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
@@ -60,9 +60,9 @@ fn with_two_threads<S: EventSink>(
             if waiting.load(Ordering::Relaxed) == 0 && desk.read_one() {
                 continue;
             }
-            let Ok(load) = loads.recv() else { break };
+            let Ok(mut load) = loads.recv() else { break };
             waiting.fetch_sub(1, Ordering::Relaxed);
-            tell(&load, recogniser);
+            tell(&mut load, recogniser);
             desk.give_back(load);
         }
         lines.join()
@@ -106,13 +106,17 @@ fn find_lines(
 }
 
 /// Tells what was found in a block.
-fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
+fn tell<S: EventSink>(load: &mut Load, recogniser: &mut Recogniser<'_, S>) {
     let matcher = recogniser.packs().matcher();
-    let (batch, text) = (&load.batch, load.text());
     let (mut spans, mut cursor) = (Spans::new(), Cursor::default());
-    let last = batch.last_text().unwrap_or(batch.len());
+    let length = load.batch.len();
+    let last = load.batch.last_text().unwrap_or(length);
     let mut number = 0;
-    while number < batch.len() {
+    while number < length {
+        if number == load.answers.len() {
+            load.ask(recogniser.asker(), &mut spans);
+        }
+        let (batch, text) = (&load.batch, load.text());
         if recogniser.is_calm() {
             let silent = load.answers.silent_from(number).min(last.saturating_sub(number));
             if silent > 0 {
@@ -124,9 +128,9 @@ fn tell<S: EventSink>(load: &Load, recogniser: &mut Recogniser<'_, S>) {
         }
         let followed = number < last;
         if let Some(segment) = batch.segment_at(text, number) {
+            // Each of them was asked about above, at the latest.
             let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
-            let answer = answer.unwrap_or_else(|| recogniser.ask(&segment, &mut spans));
-            recogniser.told(&segment, answer, &mut spans, followed);
+            recogniser.told(&segment, answer.unwrap_or(Answer::Maybe), &mut spans, followed);
         } else if let Some((place, bar)) = batch.bar_at(number) {
             recogniser.bar(place, bar);
         }

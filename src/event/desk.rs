@@ -15,8 +15,7 @@ const AT_ONCE: usize = 64;
 #[derive(Default)]
 pub(super) struct Load {
     block: Vec<u8>,
-    length: usize,
-    /// The block as text, when it was none by itself.
+    /// The block as text, when it was none by itself; with room behind it.
     text: Vec<u8>,
     decoded: Option<Decoded>,
     pub(super) batch: Batch,
@@ -26,11 +25,9 @@ pub(super) struct Load {
 impl Load {
     /// The text of the block.
     pub(super) fn text(&self) -> &[u8] {
-        if self.decoded.is_some_and(|decoded| decoded.in_place) {
-            self.block.get(..self.length).unwrap_or_default()
-        } else {
-            &self.text
-        }
+        let Some(Decoded { in_place, length, .. }) = self.decoded else { return &[] };
+        let text = if in_place { &self.block } else { &self.text };
+        text.get(..length).unwrap_or_default()
     }
 
     /// Looks for lines in the text.
@@ -108,7 +105,6 @@ impl<'s> Desk<'s> {
         let Some(mut load) = load else { return false };
         match source.next(&mut load.block) {
             Some(n) => {
-                load.length = n;
                 let bytes = load.block.get(..n).unwrap_or(&load.block);
                 load.decoded = Some(decoder.decode_into(bytes, &mut load.text));
                 self.piles().filled.push_back(load);

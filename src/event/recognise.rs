@@ -137,9 +137,9 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
     }
 
-    /// Asks about a text what can be known of it by itself.
-    pub(super) fn ask<'t>(&mut self, segment: &Segment<'t>, spans: &mut Spans) -> Answer<'p, 't> {
-        self.asker.ask(segment.text, segment.is_bare(), spans)
+    /// Whom to ask what can be known of a text by itself.
+    pub(super) fn asker(&mut self) -> &mut Asker<'p> {
+        &mut self.asker
     }
 
     /// A segment of which it is known what can be known of its text; `followed` tells whether another one of the same
@@ -414,7 +414,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 impl<S: EventSink> Sink for Recogniser<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let mut spans = Spans::new();
-        let answer = self.ask(segment, &mut spans);
+        let answer = self.asker.ask(segment.text, segment.is_bare(), &mut spans);
         self.told(segment, answer, &mut spans, false);
     }
 

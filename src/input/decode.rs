@@ -6,6 +6,8 @@ use encoding_rs::{BIG5, CoderResult, Decoder, EUC_JP, EUC_KR, Encoding, GB18030,
 
 /// How much of the input may be looked at before its kind is decided.
 const HEAD: usize = 4096;
+/// Room for what is decoded in one go.
+const ROOM: usize = 64 * 1024;
 /// How many bytes of odd lines the detector of code pages learns from.
 const EVIDENCE: usize = 4096;
 
@@ -121,6 +123,26 @@ impl Unwide {
         }
     }
 
+    /// Decodes `bytes` straight into `text`, whose length is then what was written; none when the beginning of the input
+    /// is still looked at.
+    pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Option<usize> {
+        let decoder = self.decoder.as_mut().filter(|_| self.skip == 0)?;
+        let (mut rest, mut written) = (bytes, 0);
+        loop {
+            // It is not shortened in between: zeros would be written again and again.
+            if text.len() < written + ROOM / 2 {
+                text.resize(written + ROOM, 0);
+            }
+            let to = text.get_mut(written..).unwrap_or_default();
+            let (result, read, more, _) = decoder.decode_to_utf8(rest, to, false);
+            written += more;
+            rest = rest.get(read..).unwrap_or_default();
+            if result == CoderResult::InputEmpty {
+                return Some(written);
+            }
+        }
+    }
+
     fn decide(&mut self, kind: Kind) {
         self.kind = Some(kind);
         self.skip = usize::try_from(kind.mark).unwrap_or(0);
@@ -139,7 +161,7 @@ impl Unwide {
             to(kind, rest);
             return;
         };
-        self.out.resize(64 * 1024, 0);
+        self.out.resize(ROOM, 0);
         loop {
             let (result, read, written, _) = decoder.decode_to_utf8(rest, &mut self.out, last);
             to(kind, self.out.get(..written).unwrap_or_default());

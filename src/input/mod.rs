@@ -215,15 +215,24 @@ impl Decoder {
         self.unwide.feed(bytes, false, to);
     }
 
-    /// The kind of the input when `bytes` are text as they stand; else the text they give is put into `text`.
+    /// How `bytes` become text: they are text as they stand, or what they give is put into `text`.
     pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Decoded {
         if self.unwide.passes() {
             self.bytes += bytes.len() as u64;
-            return Decoded { kind: self.unwide.kind(), in_place: true };
+            return Decoded { kind: self.unwide.kind(), in_place: true, length: bytes.len() };
         }
-        text.clear();
-        self.decode(bytes, |_, block| text.extend_from_slice(block));
-        Decoded { kind: self.unwide.kind(), in_place: false }
+        let length = match self.unwide.decode_into(bytes, text) {
+            Some(length) => {
+                self.bytes += bytes.len() as u64;
+                length
+            }
+            None => {
+                text.clear();
+                self.decode(bytes, |_, block| text.extend_from_slice(block));
+                text.len()
+            }
+        };
+        Decoded { kind: self.unwide.kind(), in_place: false, length }
     }
 }
 
@@ -233,6 +242,8 @@ pub(crate) struct Decoded {
     kind: decode::Kind,
     /// It was text before.
     pub(crate) in_place: bool,
+    /// Bytes of the text.
+    pub(crate) length: usize,
 }
 
 /// The half of a reader that takes decoded text: on its way to lines, or kept until it is known to be JSON.
