@@ -235,6 +235,12 @@ fn the_part_that_decided() {
     assert_eq!(part(&native("500.00 MiB", "100.00 MiB", "", "20.00 GiB", "2.00 GiB"), ""), "fragmentation");
     let others = "Process 4242 has 14.10 GiB memory in use. Including non-PyTorch memory, this process has 9.50 GiB memory in use. ";
     assert_eq!(part(&native("500.00 MiB", "100.00 MiB", others, "9.00 GiB", "20.00 MiB"), ""), "others");
+    let small = "Requested to load SDXL\nloaded completely 9.5367431640625e+25 4800.0 True\n";
+    // What lies outside PyTorch is the largest part: not the weights, however little else PyTorch holds.
+    assert_eq!(part(&native("500.00 MiB", "20.00 MiB", "", "4.85 GiB", "0 bytes"), small), "context");
+    assert_eq!(part(&native("5.00 GiB", "20.00 MiB", "", "4.85 GiB", "0 bytes"), small), "context");
+    let own = "Including non-PyTorch memory, this process has 23.00 GiB memory in use. ";
+    assert_eq!(part(&native("1.00 GiB", "20.00 MiB", own, "4.80 GiB", "100.00 MiB"), small), "context");
     let weights = "Requested to load Flux\nloaded completely 23000.0 22200.00 True\n";
     assert_eq!(part(&native("200.00 MiB", "100.00 MiB", "", "22.50 GiB", "20.00 MiB"), weights), "weights");
     assert_eq!(part("Allocation on device ", ""), "unknown");

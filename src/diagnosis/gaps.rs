@@ -64,6 +64,20 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
     list
 }
 
+/// What ComfyUI's start would have told, and this log does not.
+fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {
+    let session = view.session;
+    let card = session.fact("device").is_some();
+    let missing = [
+        ("missing-version", view.span.is_unknown()),
+        ("missing-card", !card),
+        ("missing-vram", card && view.vram_mib().is_none()),
+        ("missing-ram", view.ram_mib().is_none()),
+    ];
+    let list: Vec<String> = missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| words.say(key, &[])).collect();
+    list.join(", ")
+}
+
 /// What stays open, most useful first.
 pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<String> {
     let session = view.session;
@@ -85,8 +99,10 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
         matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
         &[("prompts", &prompts)],
     );
-    add("gap-start", session.fact("total_vram_mib").is_none(), &[]);
-    add("gap-version", view.span.is_unknown(), &[]);
+    let missing = missing_of_start(view, words);
+    let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
+    add("gap-start", no_start, &[("missing", &missing)]);
+    add("gap-version", view.span.is_unknown() && !no_start, &[]);
     add("gap-last-call", id == "leak-confirmed", &[]);
     add("gap-kill-cause", id == "host-oom" && chosen.grade < super::finding::Grade::Strong, &[]);
     add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);

@@ -87,7 +87,10 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
     };
     let (grade, reason) = match gone {
         true => (Grade::Weak, words.say("grade-leak-released", &[])),
-        false => grade(view, words, leak, growth),
+        false => {
+            let sum_grew = several.is_some_and(|(first, last, _)| last > first);
+            grade(view, words, leak, growth, sum_grew)
+        }
     };
     let id = if gone { "leak-suspected" } else { "leak-confirmed" };
     let status = if gone { Status::Likely } else { Status::Confirmed };
@@ -148,7 +151,14 @@ fn growth_per_prompt(leak: &Leak) -> Option<(f64, u64)> {
     Some(((last.held as f64 - first.held as f64) / prompts as f64, prompts + 1))
 }
 
-fn grade(view: &View<'_>, words: &Words<'_>, leak: &Leak, growth: Option<(f64, u64)>) -> (Grade, String) {
+/// `sum_grew` tells whether more models of all classes together are held than at first.
+fn grade(
+    view: &View<'_>,
+    words: &Words<'_>,
+    leak: &Leak,
+    growth: Option<(f64, u64)>,
+    sum_grew: bool,
+) -> (Grade, String) {
     if leak.held_max.is_none() {
         return (Grade::Moderate, words.say("grade-leak-info-hidden", &[]));
     }
@@ -162,7 +172,8 @@ fn grade(view: &View<'_>, words: &Words<'_>, leak: &Leak, growth: Option<(f64, u
         return (Grade::Strong, words.say("grade-leak-grows", &[("grew", &grew), ("prompts", &prompts)]));
     }
     if view.session.leak_passes > 1 {
-        return (Grade::Strong, words.say("grade-leak-steady", &[("passes", &view.session.leak_passes.to_string())]));
+        let key = if sum_grew { "grade-leak-passes" } else { "grade-leak-steady" };
+        return (Grade::Strong, words.say(key, &[("passes", &view.session.leak_passes.to_string())]));
     }
     (Grade::Moderate, words.say("grade-leak-once", &[]))
 }

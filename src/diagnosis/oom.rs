@@ -153,7 +153,8 @@ fn figures(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -
     let rest = if split.part == Part::Unexplained { "figure-rest-unexplained" } else { "figure-rest" };
     add("activations", rest, split.rest, Basis::Derived);
     add("reserved", "figure-reserved", numbers.reserved_unallocated, Basis::Measured);
-    add("own-outside", "figure-own-outside", split.own_outside, Basis::Measured);
+    let outside = if numbers.other_allocations.is_some() { Basis::Measured } else { Basis::Derived };
+    add("own-outside", "figure-own-outside", split.own_outside, outside);
     if split.others_measured {
         add("others", "figure-others", split.others, Basis::Measured);
     } else if view.dynamic_vram == Some(true) {

@@ -32,8 +32,15 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let code_only = ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash && ending.crash.is_none());
     let good = session.prompts.executed.saturating_sub(session.prompts.failed);
     if good > 0 && !in_flight && !code_only {
-        let prompts = words.count("prompt-one", "prompt-many", good, &[]);
-        let key = if session.prompts.interrupted > 0 { "no-fault-interrupted" } else { "no-fault-summary" };
+        let interrupted = session.prompts.interrupted;
+        let ended = good.saturating_sub(interrupted);
+        let prompts = words.count("prompt-one", "prompt-many", ended, &[]);
+        let stopped = words.count("stopped-one", "stopped-many", interrupted, &[]);
+        let key = match (interrupted, ended) {
+            (0, _) => "no-fault-summary",
+            (_, 0) => "no-fault-only-interrupted",
+            _ => "no-fault-interrupted",
+        };
         let mut lines = Vec::new();
         if let Some(at) = &session.last_executed {
             lines.push(evidence(at, Some(words.say("remark-last-prompt", &[]))));
@@ -52,9 +59,14 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         } else {
             (Grade::Moderate, "grade-no-fault-hidden")
         };
-        return Draft::new("no-fault", view.number, Status::Confirmed, words.say(key, &[("prompts", &prompts)]))
-            .grade(grade, words.say(reason, &[]))
-            .because(lines);
+        return Draft::new(
+            "no-fault",
+            view.number,
+            Status::Confirmed,
+            words.say(key, &[("prompts", &prompts), ("stopped", &stopped)]),
+        )
+        .grade(grade, words.say(reason, &[]))
+        .because(lines);
     }
     let baseline = session.fact("total_vram_mib").is_some_and(|fact| !fact.weak)
         && (session.fact("comfyui_version").is_some() || session.server_ready.is_some());

@@ -101,6 +101,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
+    add("own-outside", finding.figures.iter().any(|figure| figure.name == "own-outside"));
     add("tiled-already", session.counts.tiled_retries.is_some());
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));

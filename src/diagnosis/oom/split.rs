@@ -1,6 +1,7 @@
 //! Splits the peak of an out-of-memory: measured, derived and inseparable parts, and the one that decided.
 
 use super::resident::resident;
+use crate::diagnosis::defaults::first_true;
 use crate::diagnosis::view::View;
 use crate::event::{GIB, MIB};
 use crate::rule::Packs;
@@ -16,8 +17,10 @@ const STEP_BYTES: f64 = GIB;
 const FULL_SHARE: f64 = 0.02;
 /// Allocators ask the driver for whole segments, so less than one is nothing, however small the request.
 const SEGMENT: f64 = 32.0 * MIB;
-/// Share of the card that live memory must fill to be what decided.
+/// Share of the card that live memory, or memory outside PyTorch, must fill to be what decided.
 const LIVE_SHARE: f64 = 0.5;
+/// What a process holds outside PyTorch's pool from this size on is more than the driver's context.
+const MORE_THAN_CONTEXT: f64 = 1.5 * GIB;
 
 /// The part that decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +73,8 @@ pub struct Split {
     pub impossible: bool,
     /// Far more was free than asked for, and still it was refused.
     pub refused: bool,
+    /// Weights lie in PyTorch's pool for sure, so that what lies outside it is none.
+    pooled: bool,
     nothing_went_on: bool,
 }
 
@@ -83,6 +88,7 @@ pub fn split(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> Split {
         _ => None,
     });
     let dynamic = view.dynamic_vram == Some(true);
+    let pooled = view.dynamic_vram == Some(false) || precedes_dynamic(view, packs);
     let resident = resident(oom, view, packs);
     let weights = resident.bytes.filter(|bytes| *bytes > 0.0 || resident.nothing_went_on);
     let rest = numbers.allocated.zip(weights).map(|(allocated, weights)| allocated - weights);
@@ -97,6 +103,10 @@ pub fn split(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> Split {
     let counted_twice = numbers.process.is_none()
         && matches!((numbers.others, numbers.allocated, capacity), (Some(others), Some(allocated), Some(capacity)) if others + allocated > capacity * 1.02);
     let listed = numbers.others.filter(|_| !counted_twice);
+    let of_process = numbers
+        .process
+        .zip(numbers.allocated)
+        .map(|(process, allocated)| process - allocated - unallocated.unwrap_or(0.0));
     let told = numbers.process.is_some() || numbers.other_allocations.is_some();
     let mut split = Split {
         part: Part::Unknown,
@@ -107,7 +117,8 @@ pub fn split(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> Split {
         others: listed.or(residual.filter(|_| !told)),
         counted_twice,
         others_measured: listed.is_some(),
-        own_outside: numbers.other_allocations,
+        own_outside: numbers.other_allocations.or(of_process.filter(|outside| *outside > MORE_THAN_CONTEXT && pooled)),
+        pooled,
         freeable: weights.map(|weights| weights + numbers.free.unwrap_or(0.0) + unallocated.unwrap_or(0.0)),
         impossible: numbers.requested.zip(capacity).is_some_and(|(requested, capacity)| requested > capacity),
         refused: numbers.requested.zip(numbers.free).is_some_and(|(requested, free)| {
@@ -117,6 +128,11 @@ pub fn split(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> Split {
     };
     split.part = decide(oom, &split, unallocated, dynamic);
     split
+}
+
+/// The version knew no dynamic VRAM.
+fn precedes_dynamic(view: &View<'_>, packs: &Packs) -> bool {
+    first_true(packs, "dynamic-vram").is_some_and(|first| view.span.older_than(first))
 }
 
 fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: bool) -> Part {
@@ -151,6 +167,14 @@ fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: boo
     // Where the processes are not listed, the remainder is the context too, and with dynamic VRAM mostly weights.
     if others_large && split.others_measured {
         return Part::Others;
+    }
+    let outside = split.others.filter(|_| split.pooled);
+    let largest = |outside: f64| {
+        let half = split.capacity.is_some_and(|capacity| outside > capacity * LIVE_SHARE);
+        half && outside > numbers.allocated.unwrap_or(0.0) && outside > requested
+    };
+    if outside.is_some_and(largest) {
+        return Part::Context;
     }
     if split.nothing_went_on && requested < STEP_BYTES {
         let live = split.rest.zip(split.capacity).is_some_and(|(rest, capacity)| rest > capacity * LIVE_SHARE);
