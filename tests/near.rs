@@ -244,6 +244,13 @@ fn the_part_that_decided() {
     let weights = "Requested to load Flux\nloaded completely 23000.0 22200.00 True\n";
     assert_eq!(part(&native("200.00 MiB", "100.00 MiB", "", "22.50 GiB", "20.00 MiB"), weights), "weights");
     assert_eq!(part("Allocation on device ", ""), "unknown");
+    let lent = "HIP out of memory. Tried to allocate 90.00 MiB. GPU 0 has a total capacty of 512.00 MiB of which 16.00 MiB is free. Of the allocated memory 204.20 MiB is allocated by PyTorch, and 177.80 MiB is reserved by PyTorch but unallocated.";
+    let report = triage(&format!("{START}{}", failed(lent, &frame("nodes.py"), "torch.OutOfMemoryError")));
+    assert_eq!(
+        report.verdict.headline,
+        "The card has only 512.0 MiB of memory, too little for any model; 90.0 MiB more did not fit."
+    );
+    assert_eq!(report.verdict.grade, Grade::Strong);
 }
 
 #[test]

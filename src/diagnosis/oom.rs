@@ -8,6 +8,7 @@ use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{View, same_dir};
 use super::words::Words;
+use crate::event::GIB;
 use crate::text;
 use crate::timeline::OomRecord;
 
@@ -17,6 +18,8 @@ pub use split::{Part, Split, split};
 const RETRIES_THAT_TELL: u64 = 4;
 /// Share of the card that PyTorch holds when the card is said to be full of its memory.
 const FULL_OF_TORCH: f64 = 0.8;
+/// Bytes of a card on which no model fits.
+const TINY_CARD: f64 = GIB;
 /// Lines of further failures that are named.
 const LINES_NAMED: usize = 4;
 /// Node packs named for what they may hold.
@@ -70,6 +73,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         Part::Unknown if oom.numbers.requested.is_none() && oom.kind == "cuda-error" => "oom-driver",
         Part::Unknown if oom.numbers.requested.is_none() => "oom-no-numbers",
         Part::Unknown if split.refused => "oom-refused",
+        Part::Unknown if is_tiny(&split) => "oom-tiny-card",
         Part::Unknown if full_of_torch(oom, &split) => "oom-full",
         Part::Unknown => "oom-undecided",
     };
@@ -77,6 +81,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Part::Activations, _) if split.impossible => (Grade::Certain, "grade-oom-impossible"),
         (Part::Activations, _) if offload_cannot => (Grade::Strong, "grade-oom-over-freeable"),
         (Part::Unknown, _) if oom.numbers.requested.is_none() => (Grade::Moderate, "grade-oom-no-numbers"),
+        (Part::Unknown, _) if is_tiny(&split) => (Grade::Strong, "grade-oom-numbers"),
         (Part::Unknown, _) => (Grade::Strong, "grade-oom-undecided"),
         (Part::Unexplained, _) => (Grade::Moderate, "grade-oom-unexplained"),
         (Part::Fragmentation, _) if split.refused => (Grade::Moderate, "grade-oom-or-driver"),
@@ -93,7 +98,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         .candidates(inside(oom, view, words).into_iter().chain(holders(&split, view, words)).collect());
     if split.part == Part::Unexplained {
         draft = draft.settle(words.say("settle-oom-unexplained", &[]));
-    } else if split.part == Part::Unknown {
+    } else if split.part == Part::Unknown && !is_tiny(&split) {
         draft = draft.settle(words.say(if dynamic { "settle-oom-dynamic" } else { "settle-oom" }, &[]));
     }
     draft.because(lines(oom, &split, view, words))
@@ -104,9 +109,15 @@ fn acts_on(oom: &OomRecord, split: &Split) -> &'static str {
     let unnumbered = oom.numbers.requested.is_none() && oom.kind == "cuda-error";
     match split.part {
         Part::Unknown if split.refused || unnumbered => "driver",
+        Part::Unknown if is_tiny(split) => "tiny-card",
         Part::Fragmentation if split.refused => "fragmentation-or-driver",
         part => part.name(),
     }
+}
+
+/// So little memory that no model fits: what firmware lends an integrated graphics unit by default.
+fn is_tiny(split: &Split) -> bool {
+    split.capacity.is_some_and(|capacity| capacity <= TINY_CARD)
 }
 
 fn full_of_torch(oom: &OomRecord, split: &Split) -> bool {

@@ -19,6 +19,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "gpu-oom" if about == "fragmentation-or-driver" => vec!["fragmentation", "driver"],
         // What filled the card is not known: less work at once helps in any case.
         "gpu-oom" if about == "unknown" => vec!["activations"],
+        "gpu-oom" if about == "tiny-card" => vec!["tiny-card"],
         "gpu-oom" if about == "unexplained" => vec!["unexplained", "activations"],
         "gpu-oom" => vec![about],
         "host-oom" => vec!["host-ram"],
@@ -86,7 +87,8 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
         split.impossible
             || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
     });
-    add("offload-cannot", offload_cannot);
+    // What nobody knows is no step that asks for too much.
+    add("offload-cannot", offload_cannot && finding.about.as_deref() != Some("unexplained"));
     let incomplete = words.packs.signs_of(SignOf::Circumstance).find(|sign| sign.is == NO_INIT);
     let reasons: Vec<&str> = session
         .nodes
