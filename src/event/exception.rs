@@ -1,5 +1,7 @@
 //! The last line of a Python traceback: `package.TypeName: message`.
 
+use crate::eight::{eight_of, places_of};
+
 /// Endings of Python's exception types, by its naming convention.
 const ENDINGS: [&[u8]; 6] = [b"Error", b"Exception", b"Interrupt", b"Exit", b"Warning", b"Panic"];
 
@@ -16,6 +18,12 @@ const IN_A_TYPE: [bool; 256] = {
 
 /// Splits `text` into type and message when it looks like an exception's line. The message may be empty.
 pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    // Most lines begin with a short word and a blank, and are none.
+    if let Some(eight) = eight_of(text)
+        && places_of(eight, b' ').trailing_zeros() < places_of(eight, b':').trailing_zeros()
+    {
+        return None;
+    }
     if !text.first()?.is_ascii_alphabetic() && text.first() != Some(&b'_') {
         return None;
     }
