@@ -10,6 +10,7 @@ pub(super) struct Colon {
     simd: Option<pulp::x86::V3>,
 }
 
+#[cfg_attr(not(target_arch = "x86_64"), expect(clippy::derivable_impls, reason = "not where there are instructions"))]
 impl Default for Colon {
     fn default() -> Self {
         Self {
