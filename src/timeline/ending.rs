@@ -55,6 +55,8 @@ pub struct Ending {
     /// Docker's OOMKilled.
     pub oom_killed_flag: Option<(bool, Evidence)>,
     pub pause: Option<Evidence>,
+    /// The text of the start that followed; of an end without words only its place between two lines is known.
+    pub restarted: Option<Evidence>,
     /// The last line has no line break, so it may be cut.
     pub cut: bool,
 }
