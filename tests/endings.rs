@@ -70,3 +70,33 @@ fn a_crash_report_of_one_who_lives_on_blames_nobody() {
     let dies = triage(&format!("{START}{GOOD}got prompt\n{stack}"));
     assert_eq!(dies.verdict.primary, "custom-node", "{}", dies.verdict.headline);
 }
+
+#[test]
+fn a_start_over_a_prompt_in_flight_is_an_end() {
+    let report = triage(&format!("{START}{GOOD}{OPEN}{START}{GOOD}{GOOD}"));
+    assert_eq!(primary(&report), ("insufficient-evidence", Grade::Moderate));
+    assert!(report.verdict.headline.contains("started again (line 15)"), "{}", report.verdict.headline);
+    let lines: Vec<u64> = report.findings[0].evidence.iter().map(|line| line.at.line).collect();
+    assert_eq!(lines, [13, 15]);
+    let since = report.findings[0].figures.iter().find(|figure| figure.name == "since").expect("told");
+    assert!(since.text.ends_with("2 prompts ran to the end"), "{}", since.text);
+    // No line of the second start is told as one of the first.
+    assert_eq!(report.sessions[0].last_line, 14);
+    let silent = report.findings.iter().find(|finding| finding.about.as_deref() == Some("silent-end")).expect("told");
+    assert!(silent.evidence.iter().all(|line| line.at.line <= 15));
+
+    let often = triage(&format!("{START}{GOOD}{OPEN}").repeat(70));
+    assert!(often.verdict.headline.contains("stopped 69 times"), "{}", often.verdict.headline);
+
+    let asked = triage(&format!("{START}{GOOD}{OPEN}Terminated\n{START}{GOOD}"));
+    assert!(asked.verdict.headline.contains("SIGTERM"), "{}", asked.verdict.headline);
+    assert!(asked.findings[0].evidence.iter().any(|line| line.text == "Terminated"));
+}
+
+#[test]
+fn a_start_after_idle_time_or_a_stop_is_no_fault() {
+    for end in [GOOD.to_owned(), format!("{GOOD}Stopped server\n"), format!("{OPEN}Stopped server\n")] {
+        let report = triage(&format!("{START}{end}{START}{GOOD}"));
+        assert_eq!(primary(&report), ("no-fault", Grade::Strong), "{end}{}", report.verdict.headline);
+    }
+}

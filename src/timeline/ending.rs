@@ -43,6 +43,8 @@ pub struct Ending {
     pub at: Option<Evidence>,
     pub in_flight: Option<InFlight>,
     pub exit_code: Option<i64>,
+    /// The line that tells it.
+    pub exit_at: Option<Evidence>,
     /// `CONSTRAINT_MEMCG` and the like, from the kernel.
     pub constraint: Option<(String, Evidence)>,
     /// Lines that prove a kill: shell, kernel, container runtime.
