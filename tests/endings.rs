@@ -100,3 +100,44 @@ fn a_start_after_idle_time_or_a_stop_is_no_fault() {
         assert_eq!(primary(&report), ("no-fault", Grade::Strong), "{end}{}", report.verdict.headline);
     }
 }
+
+fn figure<'r>(report: &'r Report, name: &str) -> &'r str {
+    let figure = report.findings[0].figures.iter().find(|figure| figure.name == name);
+    figure.map_or("", |figure| figure.text.as_str())
+}
+
+#[test]
+fn a_fault_of_several_starts_is_told_once_with_its_number() {
+    let killed = format!("{START}{GOOD}{OPEN}{SHELL}");
+    let report = triage(&format!("{}{START}{GOOD}", killed.repeat(7)));
+    assert_eq!(primary(&report), ("host-oom", Grade::Moderate));
+    assert_eq!(report.findings.iter().filter(|finding| finding.id == "host-oom").count(), 1);
+    assert_eq!(figure(&report, "starts"), "the same in 7 of 8 starts");
+    let lines = &report.findings[0].figures.iter().find(|figure| figure.name == "starts").expect("told").lines;
+    assert_eq!(lines, &[15, 30, 45, 60, 75, 90, 105]);
+    let leak = report.ruled_out.iter().find(|item| item.id == "leak-confirmed").expect("ruled out");
+    assert!(leak.reason.contains("8 prompts"), "{}", leak.reason);
+}
+
+#[test]
+fn what_fails_now_goes_before_an_older_kill() {
+    let oom = "got prompt\n!!! Exception during processing !!! Allocation on device\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 496, in execute\n    output_data = get_output_data()\ntorch.OutOfMemoryError: Allocation on device\n\nGot an OOM, unloading all loaded models.\nPrompt executed in 0.50 seconds\n";
+    let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{START}{GOOD}{oom}"));
+    assert_eq!(report.verdict.primary, "gpu-oom", "{}", report.verdict.headline);
+    assert_eq!(report.verdict.secondary, ["host-oom"]);
+    assert!(!report.next_steps.is_empty());
+    // Once that is over, the kill is what remains to be told.
+    let over = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{START}{GOOD}{oom}{GOOD}"));
+    assert_eq!(over.verdict.primary, "host-oom", "{}", over.verdict.headline);
+}
+
+#[test]
+fn a_fault_of_long_ago_is_told_with_all_that_ran_since() {
+    let quiet = format!("{START}{}", GOOD.repeat(9));
+    let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{}", quiet.repeat(3)));
+    assert!(report.verdict.headline.starts_with("Before the start in line 16: "), "{}", report.verdict.headline);
+    assert_eq!(
+        figure(&report, "session"),
+        "last seen in session 1 of 4; since the start in line 16 27 prompts ran to the end without it"
+    );
+}
