@@ -7,7 +7,13 @@ use super::words::Words;
 use crate::timeline::EndingKind;
 
 /// Hypotheses that this log speaks against, with the reason.
-pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &[Finding]) -> Vec<RuledOut> {
+pub fn ruled_out(
+    view: &View<'_>,
+    views: &[View<'_>],
+    words: &Words<'_>,
+    chosen: &Finding,
+    others: &[Finding],
+) -> Vec<RuledOut> {
     let session = view.session;
     let mut list = Vec::new();
     let named = |id: &str| chosen.id == id || others.iter().any(|finding| finding.id == id);
@@ -16,8 +22,11 @@ pub fn ruled_out(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &
     if !ran {
         return list;
     }
-    let executed = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
-    if session.leaks.is_empty() && super::leak::ruled_out(view).is_some() {
+    let quiet = |view: &&View<'_>| view.session.leaks.is_empty() && super::leak::ruled_out(view).is_some();
+    if quiet(&view) && views.iter().all(|other| other.session.leaks.is_empty()) {
+        // Other starts that speak for it are counted as well.
+        let prompts = views.iter().filter(quiet).map(|view| view.session.prompts.executed).sum();
+        let executed = words.count("prompt-one", "prompt-many", prompts, &[]);
         list.push(RuledOut {
             id: "leak-confirmed".to_owned(),
             reason: words.say("not-leak", &[("prompts", &executed)]),

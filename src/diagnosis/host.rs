@@ -7,7 +7,7 @@ use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
 use crate::text;
-use crate::timeline::{Ending, EndingKind, HostOom};
+use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 
 /// No machine that runs ComfyUI has this much RAM: the size was computed wrongly.
 const ABSURD_BYTES: f64 = 16.0 * 1024.0 * GIB;
@@ -178,7 +178,7 @@ fn kill_lines(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Vec<Ev
     lines
 }
 
-fn flight_evidence<'t>(view: &View<'t>, class: Option<&str>) -> Option<&'t crate::timeline::Evidence> {
+fn flight_evidence<'t>(view: &View<'t>, class: Option<&str>) -> Option<&'t Evidence> {
     let class = class?;
     let session = view.session;
     session
@@ -278,17 +278,33 @@ fn limit_figures(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
     figures
 }
 
+/// The start that ended one without words, and the load that was in flight then.
+pub(super) fn restart_lines(view: &View<'_>, words: &Words<'_>, at: &Evidence) -> Vec<EvidenceReport> {
+    let flight = view.ending().and_then(|ending| ending.in_flight.as_ref());
+    let load = flight.and_then(|flight| flight_evidence(view, flight.class.as_deref()));
+    let mut lines: Vec<EvidenceReport> =
+        load.into_iter().map(|at| evidence(at, Some(words.say("remark-in-flight-then", &[])))).collect();
+    lines.extend(view.ending().and_then(|ending| ending.exit_at.as_ref()).map(|at| evidence(at, None)));
+    lines.push(evidence(at, Some(words.say("remark-started-again", &[]))));
+    lines
+}
+
 /// The log ends in the middle of something and nothing says why.
 fn silent_end(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Option<Finding> {
-    let at = ending.at.as_ref().or(view.timeline.last_text.as_ref())?;
     if ending.kind == EndingKind::Traceback {
         return None;
     }
-    let mut lines = vec![evidence(at, Some(words.say("remark-last-line", &[])))];
+    let (key, mut lines) = match &ending.restarted {
+        Some(at) => ("host-silent-restart", restart_lines(view, words, at)),
+        None => {
+            let at = ending.at.as_ref().or(view.timeline.last_text.as_ref())?;
+            ("host-silent", vec![evidence(at, Some(words.say("remark-last-line", &[])))])
+        }
+    };
     if let Some(at) = &ending.pause {
         lines.push(evidence(at, Some(words.say("remark-pause", &[]))));
     }
-    let finding = Draft::new("host-oom", view.number, Status::Possible, words.say("host-silent", &[]))
+    let finding = Draft::new("host-oom", view.number, Status::Possible, words.say(key, &[]))
         .about("silent-end")
         .grade(Grade::Weak, words.say("grade-silent", &[]))
         .figures(in_flight_figures(view, words, ending))

@@ -20,6 +20,7 @@ mod packages;
 mod quiet;
 mod reload;
 mod remedies;
+mod starts;
 mod starved;
 mod verdict;
 mod view;
@@ -96,15 +97,12 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
             chosen.figures.extend(starved::note(view, words));
         }
     }
-    if let Some(figure) = earlier_session(&chosen, &views, words) {
-        chosen.figures.insert(0, figure);
-        chosen.summary = in_its_time(chosen.summary, &views, words);
-    }
+    starts::place(&mut chosen, &mut findings, &views, words);
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
         None => (Vec::new(), Vec::new()),
     };
-    let ruled_out = view.map(|view| gaps::ruled_out(view, words, &chosen, &findings)).unwrap_or_default();
+    let ruled_out = view.map(|view| gaps::ruled_out(view, &views, words, &chosen, &findings)).unwrap_or_default();
     let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
@@ -118,39 +116,6 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
 fn ran_well(finding: &Finding, views: &[View<'_>]) -> bool {
     let view = views.iter().find(|view| view.number == finding.session);
     view.is_some_and(|view| view.session.prompts.executed > view.session.prompts.failed)
-}
-
-/// Where a fault stands that the last start of ComfyUI has not shown: it may have been repaired in between.
-fn earlier_session(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> Option<Figure> {
-    let (at, last) = (views.iter().find(|view| view.number == chosen.session)?, views.last()?);
-    if at.number == last.number || chosen.status < Status::Likely || verdict::is_meant(&chosen.id) {
-        return None;
-    }
-    let executed = last.session.prompts.executed.saturating_sub(last.session.prompts.failed);
-    let (first_line, last_line) = (at.session.first_line, at.session.last_line);
-    let values = [
-        ("number", at.number.to_string()),
-        ("last", last.number.to_string()),
-        ("from", first_line.to_string()),
-        ("to", last_line.to_string()),
-        ("line", last.session.first_line.to_string()),
-    ];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let text = match executed {
-        0 => words.say("figure-session", &values),
-        _ => words.count("figure-session-since-one", "figure-session-since-many", executed, &values),
-    };
-    Some(draft::told("session", text, Basis::Measured, vec![first_line, last_line]))
-}
-
-/// What is said of an earlier start, when the last one has run prompts since: "still" would be wrong without it.
-fn in_its_time(summary: String, views: &[View<'_>], words: &Words<'_>) -> String {
-    match views.last().map(|last| last.session) {
-        Some(last) if last.prompts.executed > last.prompts.failed => {
-            words.say("summary-earlier", &[("line", &last.first_line.to_string()), ("summary", &summary)])
-        }
-        _ => summary,
-    }
 }
 
 fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {

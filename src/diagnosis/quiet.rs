@@ -1,11 +1,15 @@
 //! When nothing is wrong, or nothing can be said: which of the two, and why.
 
 use super::draft::{Draft, evidence, told};
-use super::finding::{Basis, Finding, Grade, Status};
+use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
 use crate::timeline::{EndingKind, Timeline};
+
+/// What SIGTERM leaves as the exit code of a shell, and of Python's own modules.
+const SIGTERM_CODE: i64 = 143;
+const SIGTERM: i64 = -15;
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
 pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally: Tally) -> Finding {
@@ -26,6 +30,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     // Quiet so far is no "nothing is wrong": the fault may stand in the part that nobody read.
     if timeline.broken_off {
         return insufficient(view, words, "insufficient-broken-off");
+    }
+    if let Some(finding) = started_again(timeline, views, words) {
+        return finding;
     }
     let ending = view.ending();
     let in_flight = ending.is_some_and(|ending| ending.in_flight.is_some());
@@ -83,7 +90,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         "insufficient-stopped-by-user"
     } else if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
-    } else if in_flight && matches!(code, Some(143 | -15)) {
+    } else if in_flight && matches!(code, Some(SIGTERM_CODE | SIGTERM)) {
         "insufficient-in-flight-terminated"
     } else if in_flight && code.is_some() {
         "insufficient-in-flight-exit"
@@ -99,12 +106,54 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     insufficient(view, words, key)
 }
 
+/// ComfyUI was started again while a prompt was in flight, and nothing tells how the start before ended.
+fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> Option<Finding> {
+    let silent = |view: &&View<'_>| {
+        view.ending().is_some_and(|ending| ending.kind == EndingKind::Abrupt && ending.restarted.is_some())
+    };
+    let view = views.iter().rev().find(silent)?;
+    let ending = view.ending()?;
+    let at = ending.restarted.as_ref()?;
+    let line = at.place.line.to_string();
+    let terminated = matches!(ending.exit_code, Some(SIGTERM_CODE | SIGTERM));
+    let (one, many) = match terminated {
+        true => ("insufficient-restarted-terminated", "insufficient-restarted-terminated-many"),
+        false => ("insufficient-restarted-one", "insufficient-restarted-many"),
+    };
+    let summary = words.count(one, many, timeline.silent_restarts, &[("line", &line)]);
+    let mut figures = in_flight(view, words);
+    let later = views.iter().filter(|later| later.number > view.number).map(|later| later.session.prompts);
+    let good: u64 = later.map(|prompts| prompts.executed.saturating_sub(prompts.failed)).sum();
+    if good > 0 {
+        let text = words.count("figure-ran-since-one", "figure-ran-since-many", good, &[("line", &line)]);
+        figures.push(told("since", text, Basis::Measured, vec![at.place.line]));
+    }
+    let finding = Draft::new("insufficient-evidence", view.number, Status::NotAssessable, summary)
+        .about("insufficient-restarted")
+        .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
+        .figures(figures)
+        .settle(words.say("settle-silent", &[]))
+        .because(super::host::restart_lines(view, words, at));
+    Some(finding)
+}
+
 fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let mut lines = Vec::new();
     if let Some(last) = &view.timeline.last_text {
         let remark = if view.timeline.broken_off { "remark-last-read" } else { "remark-last-line" };
         lines.push(evidence(last, Some(words.say(remark, &[]))));
     }
+    let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
+    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
+        .about(key)
+        .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
+        .figures(in_flight(view, words))
+        .settle(words.say("settle-insufficient", &[]))
+        .because(lines)
+}
+
+/// What was going on when the start ended.
+fn in_flight(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(flight) = view.ending().and_then(|ending| ending.in_flight.as_ref()) {
         let prompt = flight.prompt.to_string();
@@ -118,13 +167,7 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         };
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
-    let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
-    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
-        .about(key)
-        .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
-        .figures(figures)
-        .settle(words.say("settle-insufficient", &[]))
-        .because(lines)
+    figures
 }
 
 fn nothing(timeline: &Timeline, words: &Words<'_>, key: &str) -> Finding {

@@ -42,7 +42,7 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
     let fits = |finding: &Finding| -> bool {
         let likely = finding.status >= Status::Likely;
         match row.when {
-            PrecedenceWhen::ProvenKill => likely && killed(finding, views),
+            PrecedenceWhen::ProvenKill => likely && killed(finding, views) && !failed_since(finding, findings),
             PrecedenceWhen::UnrecoveredFailure => likely && is_failure(finding, findings) && !finding.recovered,
             PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings),
             PrecedenceWhen::Fault => likely,
@@ -92,6 +92,12 @@ fn killed(finding: &Finding, views: &[View<'_>]) -> bool {
     }
     let view = views.iter().find(|view| view.number == finding.session);
     view.and_then(View::ending).is_some_and(|ending| ending.kind == EndingKind::Killed)
+}
+
+/// A later start has a failure of its own, which is what is wrong now.
+fn failed_since(finding: &Finding, findings: &[Finding]) -> bool {
+    let own = |other: &&Finding| other.session > finding.session && other.status >= Status::Likely;
+    findings.iter().filter(own).any(|other| !other.recovered && is_failure(other, findings))
 }
 
 /// A failure proper. A limit that ComfyUI cannot see is a risk as long as nothing failed, and a known bug

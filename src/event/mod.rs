@@ -82,6 +82,19 @@ pub struct OomNumbers {
     pub other_allocations: Option<f64>,
 }
 
+/// Whose end a line tells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Whose<'a> {
+    /// The line does not say.
+    Unsaid,
+    /// Name of a process.
+    Process(Cow<'a, str>),
+    /// What was typed or what a script started.
+    Command(Cow<'a, str>),
+    /// What a supervisor looks after.
+    Service(Cow<'a, str>),
+}
+
 /// What a line says.
 #[derive(Debug, Clone)]
 pub enum What<'a> {
@@ -180,15 +193,20 @@ pub enum What<'a> {
         anon_rss: Option<f64>,
         cgroup: bool,
     },
-    Kill,
+    Kill {
+        whose: Whose<'a>,
+    },
     /// A daemon ended the process of this name, or of a group without one.
     OomDaemon {
-        name: Cow<'a, str>,
+        whose: Whose<'a>,
     },
     Exit {
         code: i64,
+        whose: Whose<'a>,
     },
-    Crash,
+    Crash {
+        whose: Whose<'a>,
+    },
     Stop,
     Pause,
     ContainerHint,

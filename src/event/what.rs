@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
-use super::{FactValue, OomNumbers, What};
+use super::{FactValue, OomNumbers, What, Whose};
 use crate::rule::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
@@ -54,6 +54,14 @@ impl<'t> Read<'_, '_, 't> {
     fn bytes(&self, name: &str) -> Option<f64> {
         let capture = self.0.get(name)?;
         capture_bytes(capture.kind, capture.text)
+    }
+
+    fn whose(&self) -> Whose<'t> {
+        let said = |name, whose: fn(Cow<'t, str>) -> Whose<'t>| self.text(name).map(whose);
+        said("name", Whose::Process)
+            .or_else(|| said("command", Whose::Command))
+            .or_else(|| said("service", Whose::Service))
+            .unwrap_or(Whose::Unsaid)
     }
 
     fn flag(&self, name: &str) -> bool {
@@ -133,13 +141,13 @@ pub(super) fn what_of<'t>(
             cgroup: rule.sets("cgroup") || read.flag("cgroup"),
         },
         EventKind::Kill if rule.sets("oom_killed") => What::OomKilledFlag { value: true },
-        EventKind::Kill => What::Kill,
-        EventKind::OomDaemon => What::OomDaemon { name: read.owned("name") },
+        EventKind::Kill => What::Kill { whose: read.whose() },
+        EventKind::OomDaemon => What::OomDaemon { whose: read.whose() },
         EventKind::Exit => {
             let code = read.number("code").or_else(|| constant_number(rule, "code"));
-            What::Exit { code: code.unwrap_or(0.0) as i64 }
+            What::Exit { code: code.unwrap_or(0.0) as i64, whose: read.whose() }
         }
-        EventKind::Crash => What::Crash,
+        EventKind::Crash => What::Crash { whose: read.whose() },
         EventKind::Stop => What::Stop,
         EventKind::Pause => What::Pause,
         EventKind::ContainerHint => What::ContainerHint,

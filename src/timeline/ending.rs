@@ -43,6 +43,8 @@ pub struct Ending {
     pub at: Option<Evidence>,
     pub in_flight: Option<InFlight>,
     pub exit_code: Option<i64>,
+    /// The line that tells it.
+    pub exit_at: Option<Evidence>,
     /// `CONSTRAINT_MEMCG` and the like, from the kernel.
     pub constraint: Option<(String, Evidence)>,
     /// Lines that prove a kill: shell, kernel, container runtime.
@@ -55,6 +57,8 @@ pub struct Ending {
     /// Docker's OOMKilled.
     pub oom_killed_flag: Option<(bool, Evidence)>,
     pub pause: Option<Evidence>,
+    /// The text of the start that followed; of an end without words only its place between two lines is known.
+    pub restarted: Option<Evidence>,
     /// The last line has no line break, so it may be cut.
     pub cut: bool,
 }

@@ -46,6 +46,8 @@ pub struct Timeline {
     /// Sessions beyond the limit, counted only.
     pub sessions_left_out: u64,
     pub ending: Option<Ending>,
+    /// How often ComfyUI was started again while a prompt was in flight, and nothing tells of an end.
+    pub silent_restarts: u64,
     /// Versions that fit the wordings seen.
     pub wording: VersionSpan,
     /// Rule that set the lower and the upper end of `wording`, with the line.
@@ -107,6 +109,8 @@ struct Open {
     bar: Option<Bar>,
     last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
+    /// The first text of a start, or the first work where the log shows no start.
+    began: Option<Evidence>,
 }
 
 /// Load lines of one class while the log is read.
@@ -214,13 +218,14 @@ impl Fold {
         if let Some(block) = self.tentative.take() {
             // A start that failed never gets to its strong lines.
             if block.has_failed() {
-                self.restart(*block);
+                let by = block.began.clone();
+                self.restart(*block, by);
             } else {
                 self.settle_tentative(*block);
             }
         }
         let open = std::mem::take(&mut self.open);
-        self.close_session(open);
+        self.close_session(open, None);
         let mut timeline = self.timeline;
         timeline.sessions = self.done;
         timeline.sessions_left_out = self.left_out;
@@ -229,7 +234,8 @@ impl Fold {
         timeline
     }
 
-    fn close_session(&mut self, mut open: Open) {
+    /// `by` is what shows that ComfyUI was started again; none, when it is the log that ends.
+    fn close_session(&mut self, mut open: Open, by: Option<Evidence>) {
         let prompt = open.session.current_prompt();
         if let Some(exception) = open.traceback.take() {
             open.keep_exception(exception);
@@ -247,7 +253,13 @@ impl Fold {
         if session.first_line == 0 {
             return;
         }
-        session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.evidence()));
+        let last_text = if by.is_none() { self.last_text.evidence() } else { None };
+        let mut ending = end.told(in_flight, began, session.stopped.clone(), last_text);
+        if by.is_some() && ending.kind == EndingKind::Abrupt {
+            self.timeline.silent_restarts += 1;
+        }
+        ending.restarted = by;
+        session.ending = Some(ending);
         let room = self.done.len() < SESSIONS_LIMIT && self.done_bytes < SESSIONS_BYTES;
         if room {
             self.done_bytes += length_of(&session);
@@ -293,10 +305,6 @@ impl Fold {
         if event.nested {
             return;
         }
-        if event.at.followed {
-            // A start that ends here ends with this text.
-            self.last_text.set(&event.at);
-        }
         match mark {
             Mark::Weak => {
                 if (self.open.running
@@ -310,22 +318,40 @@ impl Fold {
             Mark::Strong => {
                 let Some(rule) = event.rule.map(Rule::number) else { return };
                 if let Some(block) = self.tentative.take() {
-                    self.restart(*block);
+                    let by = block.began.clone();
+                    self.restart(*block, by);
                 } else {
                     let seen = self.open.strong_marks.contains(&rule);
                     let late = self.open.running && (!server_start || self.open.has_work());
                     if seen || late || self.open.died {
-                        self.restart(Open::default());
+                        self.restart(Open::default(), Some(Evidence::of(&event.at)));
                     }
                 }
                 self.open.strong_marks.push(rule);
             }
         }
+        self.told().began.get_or_insert_with(|| Evidence::of(&event.at));
     }
 
-    fn restart(&mut self, block: Open) {
+    fn restart(&mut self, block: Open, by: Option<Evidence>) {
         let old = std::mem::replace(&mut self.open, block);
-        self.close_session(old);
+        self.close_session(old, by);
+    }
+
+    /// The start that lines belong to now.
+    fn told(&mut self) -> &mut Open {
+        match &mut self.tentative {
+            Some(block) => block,
+            None => &mut self.open,
+        }
+    }
+
+    /// A prompt ran to its end: what was told of an end since this start was another program's.
+    fn lives_on(&mut self) {
+        let Some(began) = self.open.began.as_ref().map(|at| at.place) else { return };
+        if let Some(crash) = self.end.refute(began) {
+            self.open.forget_stack(crash);
+        }
     }
 
     fn note_wording(&mut self, event: &Event<'_>) {
@@ -387,6 +413,9 @@ impl EventSink for Fold {
             Some(block) => block.event(event, &mut self.texts, &self.signs),
             None => self.open.event(event, &mut self.texts, &self.signs),
         }
+        if matches!(event.what, What::PromptExecuted { .. }) {
+            self.lives_on();
+        }
         if event.at.level.is_some_and(|level| level <= Level::Info)
             || matches!(
                 event.what,
@@ -407,15 +436,16 @@ impl EventSink for Fold {
     fn unknown(&mut self, at: &At<'_>) {
         self.timeline.events += 1;
         self.note_text(at);
-        self.open.touch(at.place.line);
+        self.told().touch(at.place.line);
         self.open.answer_of_docker(at);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {
         self.timeline.events += count;
         self.last_text.pass();
-        self.open.touch(first);
-        self.open.touch(last);
+        let open = self.told();
+        open.touch(first);
+        open.touch(last);
     }
 }
 /// A text of the log, cut when it is absurdly long.

@@ -1,5 +1,6 @@
 //! What the packs say by which a kill, a crash and a node pack are known, kept for the length of a log.
 
+use crate::event::Whose;
 use crate::rule::{Packs, SignDef, SignOf};
 
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
@@ -9,6 +10,8 @@ const CODES: std::ops::RangeInclusive<i64> = -64..=255;
 #[derive(Debug, Clone)]
 pub(crate) struct Signs {
     processes: Vec<SignDef>,
+    commands: Vec<SignDef>,
+    other_services: Vec<SignDef>,
     kill_codes: Vec<SignDef>,
     crash_codes: Vec<SignDef>,
     node_folders: Vec<String>,
@@ -19,6 +22,8 @@ impl Signs {
         let signs = |of: SignOf| packs.signs_of(of).cloned().collect();
         Self {
             processes: signs(SignOf::Process),
+            commands: signs(SignOf::Command),
+            other_services: signs(SignOf::OtherService),
             kill_codes: signs(SignOf::KillCode),
             crash_codes: signs(SignOf::CrashCode),
             node_folders: packs.node_folders().map(str::to_owned).collect(),
@@ -29,6 +34,17 @@ impl Signs {
     pub(crate) fn may_be_comfyui(&self, name: &str) -> bool {
         let name = name.trim_matches(|letter| letter == '(' || letter == ')');
         name.is_empty() || self.processes.iter().any(|sign| sign.fits(name))
+    }
+
+    /// What ended may be ComfyUI. A command is told as it was typed; a service has the name that its owner gave it.
+    pub(crate) fn may_be_comfyuis(&self, whose: &Whose<'_>) -> bool {
+        let fits = |signs: &[SignDef], text: &str| signs.iter().any(|sign| sign.fits(text.trim()));
+        match whose {
+            Whose::Unsaid => true,
+            Whose::Process(name) => self.may_be_comfyui(name),
+            Whose::Command(command) => fits(&self.commands, command),
+            Whose::Service(service) => !fits(&self.other_services, service),
+        }
     }
 
     /// The exit code of a program that was killed.
@@ -73,6 +89,22 @@ mod tests {
         }
         assert!(signs.is_kill_code(137) && signs.is_kill_code(-9));
         assert!(!signs.is_kill_code(1) && !signs.is_kill_code(1137));
+    }
+
+    #[test]
+    fn what_ended_is_told_from_other_programs() {
+        let signs = Signs::of(&Packs::built_in());
+        let command = |text: &'static str| signs.may_be_comfyuis(&Whose::Command(text.into()));
+        for text in ["python main.py", "\"$PYTHON\" main.py $ARGS", "./run_nvidia.sh", "/opt/ComfyUI/start --listen"] {
+            assert!(command(text), "{text}");
+        }
+        for text in ["ffmpeg -i in.mp4 out.mp4", "ollama serve", "(core dumped) tail -f /dev/null"] {
+            assert!(!command(text), "{text}");
+        }
+        let service = |text: &'static str| signs.may_be_comfyuis(&Whose::Service(text.into()));
+        assert!(service("comfyui-1") && service("gpu.service") && service("dbus-comfy"));
+        assert!(!service("db-1") && !service("stack-redis-1") && !service("ollama.service"));
+        assert!(signs.may_be_comfyuis(&Whose::Unsaid));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::super::stamp::{clock, date_time, fraction, zone};
 use super::letter::host_and_process;
+use super::plain::behind_dash;
 use super::{Stripped, keep, level, run};
 use memchr::memchr;
 
@@ -28,17 +29,16 @@ pub(super) fn stamped<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
     Some(next)
 }
 
-/// `root - INFO - ` behind a stamp.
+/// `root - INFO - ` behind a stamp, or the level alone.
 fn logger<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let name = run(s, 64);
-    let rest = s.get(name..)?.strip_prefix(b" - ")?;
-    let word = run(rest, 12);
-    let level = level(rest.get(..word)?)?;
-    let rest = rest.get(word..)?;
-    let rest = match rest {
-        [b' ', b'-', b' ', tail @ ..] => tail,
-        [b' ', b'-'] => rest.get(2..)?,
-        _ => return None,
+    let behind = behind_dash(s.get(name..)?)?;
+    let (level, rest) = match level(s.get(..name)?) {
+        Some(level) => (level, behind),
+        None => {
+            let word = run(behind, 12);
+            (level(behind.get(..word)?)?, behind_dash(behind.get(word..)?)?)
+        }
     };
     out.level = Some(level);
     out.tagged = true;

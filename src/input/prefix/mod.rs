@@ -232,6 +232,12 @@ mod tests {
             ("2024-12-04T18:29:44.149144 - got prompt", "got prompt"),
             ("2026-06-30T09:38:17.149144 - [INFO] got prompt", "got prompt"),
             ("2024-10-19 01:10:47,703 - root - INFO - got prompt", "got prompt"),
+            ("2024-05-31 15:05:22,111 - INFO - got prompt", "got prompt"),
+            ("2024-05-31 15:05:22,111 - WARNING -", ""),
+            ("2024-05-31 15:05:22,111 INFO - got prompt", "got prompt"),
+            ("[2024-05-31 15:05:22] ERROR - got prompt", "got prompt"),
+            ("Aug 05 12:00:00 host python[1]: INFO - got prompt", "got prompt"),
+            ("2024-05-31 15:05:22,111 - INFO", "INFO"),
             ("[pod/comfy-0/comfyui] [INFO] got prompt", "got prompt"),
             ("2024-09-05 14:51:43,690- root:2043- INFO- got prompt", "got prompt"),
             ("2026-02-05T05:40:37.137431771Z ComfyUI version: 0.3.64", "ComfyUI version: 0.3.64"),
@@ -290,6 +296,7 @@ mod tests {
             "[Crystools INFO] Crystools version: 1.22.1",
             "[info] a node wrote this",
             "ERROR lora diffusion_model.x y",
+            "ERROR - lora diffusion_model.x y",
             "ERROR UNSUPPORTED DIFFUSION MODEL /x",
             "INFO",
             "stderr was closed",
@@ -335,6 +342,9 @@ mod tests {
         assert_eq!((out.stamp, out.indent), (Some(&b"2025-08-23 11:07:36.853"[..]), 2));
         let out = stripped("9月 08 09:15:40 node1 python[2]: [ERROR] x");
         assert_eq!((out.stamp, out.level), (Some("9月 08 09:15:40".as_bytes()), Some(Level::Error)));
+        let out = stripped("2024-05-31 15:05:22,111 - INFO -   File \"x\"");
+        assert_eq!((out.level, out.tagged, out.indent), (Some(Level::Info), true, 2));
+        assert_eq!(out.stamp, Some(&b"2024-05-31 15:05:22,111"[..]));
         assert!(stripped("$ python main.py").prompted);
         assert_eq!(stripped(">     PyTorch 2.8.0").indent, 4);
         assert_eq!(stripped("[INFO]   0.1 seconds: x").indent, 2);

@@ -15,9 +15,21 @@ pub(super) fn padded_level<'a>(s: &'a [u8], length: usize, out: &mut Stripped<'a
     let level = level(s.get(..length)?)?;
     out.level = Some(level);
     out.tagged = true;
+    if let Some(rest) = behind_dash(rest).filter(|_| blanks < PADDED) {
+        return Some(rest);
+    }
     // Levels are padded to the longest one, `CRITICAL`; what stands behind that is indented.
     let pad = if blanks < PADDED { 1 } else { "CRITICAL ".len().saturating_sub(length).max(1) };
     rest.get(pad.min(blanks)..)
+}
+
+/// What stands behind ` - `, with which Python's logging parts its fields.
+pub(super) fn behind_dash(s: &[u8]) -> Option<&[u8]> {
+    match s {
+        [b' ', b'-', b' ', rest @ ..] => Some(rest),
+        [b' ', b'-'] => s.get(2..),
+        _ => None,
+    }
 }
 
 /// `STDERR: got prompt` of a program that started ComfyUI.

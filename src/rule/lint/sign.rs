@@ -21,6 +21,8 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::OwnFolder
             | SignOf::CommandLine
             | SignOf::Process
+            | SignOf::Command
+            | SignOf::OtherService
             | SignOf::NodeFolder
             | SignOf::ImportFault
             | SignOf::KillCode

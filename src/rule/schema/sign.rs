@@ -21,6 +21,10 @@ pub enum SignOf {
     CommandLine,
     /// The name of a process that may be ComfyUI's, as the kernel tells whom it killed.
     Process,
+    /// A command that may have started ComfyUI, as a shell tells what ended.
+    Command,
+    /// A service that is never ComfyUI, as a supervisor tells what ended.
+    OtherService,
     /// An exception, as `type: message`, whose cause lies outside the code that it passed through.
     Outside,
     /// The folder that holds node packs, one in a folder of its own.

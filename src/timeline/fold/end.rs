@@ -2,6 +2,7 @@
 
 use super::{End, NAME_KEPT, kept, push_capped};
 use crate::event::{Event, MIB, What};
+use crate::input::Place;
 use crate::timeline::ending::{Ending, EndingKind, InFlight};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::signs::Signs;
@@ -10,7 +11,9 @@ impl End {
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         match &event.what {
-            What::Kill => push_capped(&mut self.kills, || Evidence::of(at)),
+            What::Kill { whose } | What::Exit { whose, .. } | What::Crash { whose } | What::OomDaemon { whose }
+                if !signs.may_be_comfyuis(whose) => {}
+            What::Kill { .. } => push_capped(&mut self.kills, || Evidence::of(at)),
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
@@ -21,17 +24,17 @@ impl End {
             What::KernelOom { constraint } => {
                 self.constraint = Some((kept(constraint, NAME_KEPT), Evidence::of(at)));
             }
-            What::Exit { code } => {
+            What::Exit { code, .. } => {
                 if signs.is_kill_code(*code) {
                     push_capped(&mut self.kills, || Evidence::of(at));
                 }
                 self.crash_code = signs.is_crash_code(*code);
                 self.exit = Some((*code, Evidence::of(at)));
             }
-            What::Crash => {
+            What::Crash { .. } => {
                 self.crash.get_or_insert_with(|| Evidence::of(at));
             }
-            What::OomDaemon { name } if signs.may_be_comfyui(name) => {
+            What::OomDaemon { .. } => {
                 self.daemon.get_or_insert_with(|| Evidence::of(at));
             }
             What::OomKilledFlag { value } => self.oom_killed = Some((*value, Evidence::of(at))),
@@ -48,6 +51,23 @@ impl End {
             }
             _ => {}
         }
+    }
+
+    /// Forgets ends told since `began`; hands back where a crash stood. What stands before a start was put there by
+    /// whoever pasted it.
+    pub(super) fn refute(&mut self, began: Place) -> Option<Place> {
+        let since = |at: &mut Evidence| at.place >= began;
+        self.kills.retain(|at| at.place < began);
+        if self.kills.is_empty() {
+            self.anon_mib = None;
+        }
+        if self.exit.take_if(|(_, at)| since(at)).is_some() {
+            self.crash_code = false;
+        }
+        self.constraint.take_if(|(_, at)| since(at));
+        self.oom_killed.take_if(|(_, at)| since(at));
+        self.daemon.take_if(since);
+        self.crash.take_if(since).map(|at| at.place)
     }
 
     pub(super) fn told(
@@ -89,7 +109,8 @@ impl End {
             kind,
             at,
             in_flight: in_flight.filter(|_| kind != EndingKind::CleanStop),
-            exit_code: self.exit.map(|(code, _)| code),
+            exit_code: self.exit.as_ref().map(|(code, _)| *code),
+            exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,
             killed_anon_mib: self.anon_mib,
@@ -97,6 +118,7 @@ impl End {
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,
             pause: self.pause,
+            restarted: None,
             cut: self.cut,
         }
     }

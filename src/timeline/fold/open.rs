@@ -2,9 +2,10 @@
 
 use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, TEXT_KEPT, VALUES_KEPT, kept, push_capped};
 use crate::event::{At, Event, FactValue, MIB, What, flags_of};
-use crate::input::Level;
+use crate::input::{Level, Place};
 use crate::timeline::ending::InFlight;
 use crate::timeline::evidence::{Evidence, count};
+use crate::timeline::failure::Exception;
 use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
@@ -61,8 +62,16 @@ impl Open {
             prompt.first_line = at.place.line;
         }
         prompt.last_line = at.place.line;
+        self.began.get_or_insert_with(|| Evidence::of(at));
         self.running = true;
         self.ready = true;
+    }
+
+    /// A native crash was none: the stack below it says nothing either.
+    pub(super) fn forget_stack(&mut self, crash: Place) {
+        let is_its = |exception: &Exception| exception.kind.is_none() && exception.at.place >= crash;
+        self.traceback.take_if(|exception| is_its(exception));
+        self.session.exceptions.retain(|exception| !(is_its(exception) && exception.message.is_empty()));
     }
 
     /// A start that ended in an exception.
