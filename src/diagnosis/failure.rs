@@ -23,7 +23,8 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
-        .filter(|exception| !stopped_by_user(exception, words))
+        .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
+        .filter(|exception| !of_server(exception, view, words))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -60,6 +61,27 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         findings.extend(crash(view).map(|at| crash_finding(at, view, words)));
     }
     findings
+}
+
+/// A pack's own import reported an error and went on: the table of import times lists the pack as imported, and no
+/// workflow misses its nodes.
+fn handled_by_pack(exception: &Exception, view: &View<'_>) -> bool {
+    let imported = |dir: &String| {
+        let mut nodes = view.session.nodes.iter();
+        nodes.any(|node| same_dir(&node.dir, dir) && !node.failed && node.seconds.is_some())
+    };
+    exception.place == ExceptionPlace::Import
+        && view.session.prompts.invalid == 0
+        && started_all_the_same(exception, view)
+        && exception.dirs.last().is_some_and(imported)
+}
+
+/// A connection broke in code of nobody's nodes before prompts ran well: a browser went away.
+fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
+    exception.place == ExceptionPlace::Unknown
+        && exception.dirs.is_empty()
+        && outside(exception, words) == Some(NETWORK)
+        && started_all_the_same(exception, view)
 }
 
 /// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.

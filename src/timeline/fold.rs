@@ -104,6 +104,10 @@ struct Open {
     open_oom: Option<usize>,
     open_exception: Option<usize>,
     traceback: Option<Exception>,
+    /// A line in a prompt that looks like an exception; what the prompt does next tells whether it failed.
+    loose: Option<Exception>,
+    /// The frames that follow are those of a stack that was printed without an error.
+    in_stack: bool,
     bar: Option<Bar>,
     last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
@@ -234,6 +238,7 @@ impl Fold {
         if let Some(exception) = open.traceback.take() {
             open.keep_exception(exception);
         }
+        open.keep_loose();
         open.leaks.finish(prompt);
         let in_flight = open.in_flight();
         let began = open.prompt_began;
