@@ -1,5 +1,6 @@
 //! Errors that somebody took care of: warnings and excuses that packs print, stacks without an error, the server's own
-//! tracebacks beside a prompt, and an optional module that a pack does without. Each has a near one that is a failure.
+//! tracebacks beside a prompt, an optional module that a pack does without, and causes outside all code. Each has a near
+//! one that is a failure.
 
 use comfy_triage::answer::{Question, Report, answer, read_log};
 use comfy_triage::input::{ReadOptions, Source};
@@ -115,4 +116,52 @@ fn a_pack_that_is_listed_as_imported_took_care_of_what_it_lacks() {
     assert_eq!(primary(&format!("{START}{traceback}{READY}{good}")), "custom-node");
     let missing = "got prompt\ninvalid prompt: {'type': 'missing_node_type', 'message': \"Node 'Foo' not found.\"}\n";
     assert_eq!(primary(&format!("{START}{traceback}{row}{READY}{missing}")), "custom-node");
+}
+
+/// A node's error with `last` as its last line, raised in a library below the pack's own frame.
+fn raised(last: &str) -> Report {
+    let message = last.split_once(": ").map_or(last, |(_, message)| message);
+    with(&format!(
+        "!!! Exception during processing !!! {message}\nTraceback (most recent call last):\n{}{}{last}\n\n",
+        frame("execution.py", "execute"),
+        frame("custom_nodes/foo/nodes.py", "load"),
+    ))
+}
+
+#[test]
+fn what_lies_outside_the_code_is_no_packs_fault() {
+    for (last, about, headline, next) in [
+        (
+            "requests.exceptions.ReadTimeout: HTTPSConnectionPool(host='huggingface.co', port=443): Read timed out.",
+            "network",
+            "A connection failed",
+            "Check the connection",
+        ),
+        ("ConnectionRefusedError: [Errno 111] Connection refused", "network", "A connection failed", "does it run"),
+        (
+            "huggingface_hub.errors.GatedRepoError: 401 Client Error. Access to model x is restricted.",
+            "refused",
+            "A server did not give",
+            "accept the model's terms",
+        ),
+        ("urllib.error.HTTPError: HTTP Error 404: Not Found", "refused", "A server did not give", "it is gone"),
+        ("OSError: [Errno 28] No space left on device", "disk", "The disk is full", "Free space"),
+        (
+            "PermissionError: [Errno 13] Permission denied: '/opt/x/a.png'",
+            "access",
+            "The system did not let",
+            "write to",
+        ),
+    ] {
+        let report = raised(last);
+        assert_eq!(report.verdict.primary, "other-error", "{last}");
+        assert_eq!(report.findings[0].about.as_deref(), Some(about), "{last}");
+        assert!(report.findings[0].candidates.is_empty(), "{last}");
+        assert!(report.verdict.headline.starts_with(headline), "{}", report.verdict.headline);
+        let steps: Vec<&str> = report.next_steps.iter().map(|step| step.text.as_str()).collect();
+        assert!(steps.concat().contains(next) && !steps.concat().contains("author"), "{steps:?}");
+    }
+    for own in ["ValueError: node 404 not connected", "FileNotFoundError: [Errno 2] No such file: 'x.safetensors'"] {
+        assert_eq!(raised(own).verdict.primary, "custom-node", "{own}");
+    }
 }

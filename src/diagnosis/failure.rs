@@ -94,7 +94,19 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
 }
 
-/// What lies outside the code that the exception passed through: the network, or the user who stopped it.
+/// How a cause outside is told, by the word that signs have for it.
+fn cause_outside(is: &str) -> Option<&'static str> {
+    match is {
+        NETWORK => Some("error-network"),
+        "refused" => Some("error-refused-by-server"),
+        "disk" => Some("error-disk"),
+        "access" => Some("error-access"),
+        _ => None,
+    }
+}
+
+/// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
+/// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
     words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
@@ -234,9 +246,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
-    let network = outside(exception, words) == Some(NETWORK);
+    let outside = outside(exception, words).and_then(|is| Some((is, cause_outside(is)?)));
     let key = match exception.place {
-        _ if network => "error-network",
+        _ if let Some((_, key)) = outside => key,
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
@@ -258,10 +270,10 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
-        .about(match network {
-            true => NETWORK,
-            false if kind.is_empty() => "error",
-            false => &kind,
+        .about(match outside {
+            Some((is, _)) => is,
+            None if kind.is_empty() => "error",
+            None => &kind,
         })
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
