@@ -252,6 +252,8 @@ impl Fold {
         if session.first_line == 0 {
             return;
         }
+        // Ctrl-C at the start script's own question stops what had ended before.
+        session.stopped.take_if(|stop| end.pause.as_ref().is_some_and(|pause| pause.place <= stop.place));
         session.ending = Some(end.told(in_flight, began, session.stopped.clone(), self.last_text.evidence()));
         let room = self.done.len() < SESSIONS_LIMIT && self.done_bytes < SESSIONS_BYTES;
         if room {

@@ -5,12 +5,16 @@ use crate::rule::{Packs, SignDef, SignOf};
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
 const CODES: std::ops::RangeInclusive<i64> = -64..=255;
 
+/// Who stopped the program, as signs of a cause outside call the user.
+const USER: &str = "user";
+
 /// The signs that the story is told with.
 #[derive(Debug, Clone)]
 pub(crate) struct Signs {
     processes: Vec<SignDef>,
     kill_codes: Vec<SignDef>,
     crash_codes: Vec<SignDef>,
+    stops: Vec<SignDef>,
     node_folders: Vec<String>,
 }
 
@@ -21,6 +25,7 @@ impl Signs {
             processes: signs(SignOf::Process),
             kill_codes: signs(SignOf::KillCode),
             crash_codes: signs(SignOf::CrashCode),
+            stops: packs.signs_of(SignOf::Outside).filter(|sign| sign.is == USER).cloned().collect(),
             node_folders: packs.node_folders().map(str::to_owned).collect(),
         }
     }
@@ -29,6 +34,11 @@ impl Signs {
     pub(crate) fn may_be_comfyui(&self, name: &str) -> bool {
         let name = name.trim_matches(|letter| letter == '(' || letter == ')');
         name.is_empty() || self.processes.iter().any(|sign| sign.fits(name))
+    }
+
+    /// The exception that Ctrl-C raises.
+    pub(crate) fn is_stop(&self, kind: &str) -> bool {
+        self.stops.iter().any(|sign| sign.fits(kind))
     }
 
     /// The exit code of a program that was killed.

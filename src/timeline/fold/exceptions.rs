@@ -97,7 +97,13 @@ impl Open {
                     }
                 }
             }
-            What::ExceptionLine { kind, message } => self.exception_line(kind, message, at, prompt),
+            What::ExceptionLine { kind, message } => {
+                // In the main program, where nothing catches it; what a node caught was announced.
+                if self.ready && self.traceback.is_some() && signs.is_stop(kind) {
+                    self.session.stopped = Some(Evidence::of(at));
+                }
+                self.exception_line(kind, message, at, prompt);
+            }
             What::ReportField { name, value } => self.report_field(name, value, at, prompt),
             What::ImportFailed { path, reason } => {
                 self.import_failed(path, reason, at);
