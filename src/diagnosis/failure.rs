@@ -23,7 +23,8 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
-        .filter(|exception| !stopped_by_user(exception, words))
+        .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
+        .filter(|exception| !of_server(exception, view, words))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -62,6 +63,27 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     findings
 }
 
+/// A pack's own import reported an error and went on: the table of import times lists the pack as imported, and no
+/// workflow misses its nodes.
+fn handled_by_pack(exception: &Exception, view: &View<'_>) -> bool {
+    let imported = |dir: &String| {
+        let mut nodes = view.session.nodes.iter();
+        nodes.any(|node| same_dir(&node.dir, dir) && !node.failed && node.seconds.is_some())
+    };
+    exception.place == ExceptionPlace::Import
+        && view.session.prompts.invalid == 0
+        && started_all_the_same(exception, view)
+        && exception.dirs.last().is_some_and(imported)
+}
+
+/// A connection broke in code of nobody's nodes before prompts ran well: a browser went away.
+fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
+    exception.place == ExceptionPlace::Unknown
+        && exception.dirs.is_empty()
+        && outside(exception, words) == Some(NETWORK)
+        && started_all_the_same(exception, view)
+}
+
 /// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
 fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
@@ -72,7 +94,19 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
 }
 
-/// What lies outside the code that the exception passed through: the network, or the user who stopped it.
+/// How a cause outside is told, by the word that signs have for it.
+fn cause_outside(is: &str) -> Option<&'static str> {
+    match is {
+        NETWORK => Some("error-network"),
+        "refused" => Some("error-refused-by-server"),
+        "disk" => Some("error-disk"),
+        "access" => Some("error-access"),
+        _ => None,
+    }
+}
+
+/// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
+/// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
     words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
@@ -212,9 +246,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
-    let network = outside(exception, words) == Some(NETWORK);
+    let outside = outside(exception, words).and_then(|is| Some((is, cause_outside(is)?)));
     let key = match exception.place {
-        _ if network => "error-network",
+        _ if let Some((_, key)) = outside => key,
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
@@ -236,10 +270,10 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     }
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
-        .about(match network {
-            true => NETWORK,
-            false if kind.is_empty() => "error",
-            false => &kind,
+        .about(match outside {
+            Some((is, _)) => is,
+            None if kind.is_empty() => "error",
+            None => &kind,
         })
         .grade(grade, words.say(reason, &[]))
         .figures(figures)

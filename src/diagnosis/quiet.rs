@@ -92,6 +92,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         "insufficient-ended"
     } else if in_flight && matches!(code, Some(SIGTERM_CODE | SIGTERM)) {
         "insufficient-in-flight-terminated"
+    } else if in_flight && code_only {
+        "insufficient-in-flight-crash"
     } else if in_flight && code.is_some() {
         "insufficient-in-flight-exit"
     } else if in_flight {
@@ -139,17 +141,31 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
 
 fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let mut lines = Vec::new();
-    if let Some(last) = &view.timeline.last_text {
+    let ending = view.ending();
+    let of_code = ending.filter(|ending| ending.kind == EndingKind::NativeCrash).and_then(|ending| ending.at.as_ref());
+    let pause = ending.and_then(|ending| ending.pause.as_ref());
+    if let Some(at) = of_code {
+        lines.push(evidence(at, None));
+    } else if let Some(pause) = pause {
+        lines.push(evidence(pause, Some(words.say("remark-pause", &[]))));
+    } else if let Some(last) = &view.timeline.last_text {
         let remark = if view.timeline.broken_off { "remark-last-read" } else { "remark-last-line" };
         lines.push(evidence(last, Some(words.say(remark, &[]))));
     }
     let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
-    Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
-        .about(key)
-        .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
-        .figures(in_flight(view, words))
-        .settle(words.say("settle-insufficient", &[]))
-        .because(lines)
+    let draft =
+        Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
+            .about(key)
+            .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
+            .figures(in_flight(view, words));
+    match key {
+        // Whoever pressed Ctrl-C knows what happened.
+        "insufficient-stopped-by-user" => draft.because(lines),
+        // The terminal printed nothing more.
+        "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
+        "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),
+        _ => draft.settle(words.say("settle-insufficient", &[])).because(lines),
+    }
 }
 
 /// What was going on when the start ended.

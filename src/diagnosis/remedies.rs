@@ -32,7 +32,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
-        "other-error" if about == "network" => vec!["network"],
+        "other-error" if matches!(about, "network" | "refused" | "disk" | "access") => vec![about],
         "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }

@@ -154,7 +154,10 @@ pub enum What<'a> {
     Exception {
         message: Cow<'a, str>,
     },
-    TracebackStart,
+    /// `stack`: where the program stood, printed without an error.
+    TracebackStart {
+        stack: bool,
+    },
     TracebackFrame {
         file: Cow<'a, str>,
         line: u64,

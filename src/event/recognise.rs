@@ -19,8 +19,8 @@ use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
-const RESERVED: [&str; 10] =
-    ["kind", "code", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed"];
+const RESERVED: [&str; 11] =
+    ["kind", "code", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed", "stack"];
 /// Lines after an allocator's message in which its sentence may go on.
 const OOM_CONTINUES: u8 = 4;
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.

@@ -109,7 +109,7 @@ pub(super) fn what_of<'t>(
         EventKind::LeakPotential => What::LeakPotential { class: read.owned("class") },
         EventKind::LeakWarning => What::LeakWarning { class: read.owned("class") },
         EventKind::Exception => What::Exception { message: read.owned("message") },
-        EventKind::TracebackStart => What::TracebackStart,
+        EventKind::TracebackStart => What::TracebackStart { stack: rule.sets("stack") },
         EventKind::TracebackFrame => What::TracebackFrame {
             file: read.owned("file"),
             line: read.number("line").unwrap_or(0.0) as u64,

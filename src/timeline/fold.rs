@@ -106,6 +106,10 @@ struct Open {
     open_oom: Option<usize>,
     open_exception: Option<usize>,
     traceback: Option<Exception>,
+    /// A line in a prompt that looks like an exception; what the prompt does next tells whether it failed.
+    loose: Option<Exception>,
+    /// The frames that follow are those of a stack that was printed without an error.
+    in_stack: bool,
     bar: Option<Bar>,
     last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
@@ -240,6 +244,7 @@ impl Fold {
         if let Some(exception) = open.traceback.take() {
             open.keep_exception(exception);
         }
+        open.keep_loose();
         open.leaks.finish(prompt);
         let in_flight = open.in_flight();
         let began = open.prompt_began;
@@ -253,6 +258,8 @@ impl Fold {
         if session.first_line == 0 {
             return;
         }
+        // Ctrl-C at the start script's own question stops what had ended before.
+        session.stopped.take_if(|stop| end.pause.as_ref().is_some_and(|pause| pause.place <= stop.place));
         let last_text = if by.is_none() { self.last_text.evidence() } else { None };
         let mut ending = end.told(in_flight, began, session.stopped.clone(), last_text);
         if by.is_some() && ending.kind == EndingKind::Abrupt {

@@ -6,6 +6,9 @@ use crate::rule::{Packs, SignDef, SignOf};
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
 const CODES: std::ops::RangeInclusive<i64> = -64..=255;
 
+/// Who stopped the program, as signs of a cause outside call the user.
+const USER: &str = "user";
+
 /// The signs that the story is told with.
 #[derive(Debug, Clone)]
 pub(crate) struct Signs {
@@ -14,6 +17,7 @@ pub(crate) struct Signs {
     other_services: Vec<SignDef>,
     kill_codes: Vec<SignDef>,
     crash_codes: Vec<SignDef>,
+    stops: Vec<SignDef>,
     node_folders: Vec<String>,
 }
 
@@ -26,6 +30,7 @@ impl Signs {
             other_services: signs(SignOf::OtherService),
             kill_codes: signs(SignOf::KillCode),
             crash_codes: signs(SignOf::CrashCode),
+            stops: packs.signs_of(SignOf::Outside).filter(|sign| sign.is == USER).cloned().collect(),
             node_folders: packs.node_folders().map(str::to_owned).collect(),
         }
     }
@@ -45,6 +50,11 @@ impl Signs {
             Whose::Command(command) => fits(&self.commands, command),
             Whose::Service(service) => !fits(&self.other_services, service),
         }
+    }
+
+    /// The exception that Ctrl-C raises.
+    pub(crate) fn is_stop(&self, kind: &str) -> bool {
+        self.stops.iter().any(|sign| sign.fits(kind))
     }
 
     /// The exit code of a program that was killed.

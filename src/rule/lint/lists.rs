@@ -65,7 +65,7 @@ pub const FACTS: [&str; 34] = [
 ];
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub(super) const SET_KEYS: [&str; 12] = [
+pub(super) const SET_KEYS: [&str; 13] = [
     "kind",
     "code",
     "failed",
@@ -78,6 +78,7 @@ pub(super) const SET_KEYS: [&str; 12] = [
     "section",
     "missing_node",
     "oom_killed",
+    "stack",
 ];
 
 /// What a log must look like for a bug.

@@ -6,7 +6,7 @@ use crate::rule::{SignDef, SignOf, SignPlace};
 
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
-const OUTSIDE: [&str; 2] = ["network", "user"];
+const OUTSIDE: [&str; 5] = ["network", "refused", "disk", "access", "user"];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {

@@ -30,6 +30,11 @@ fn is_main(file: &str) -> bool {
     file.rsplit(['/', '\\']).next() == Some("main.py")
 }
 
+/// A warning is no failure, whoever prints it: Python names the types of warnings so.
+fn is_warning(kind: &str) -> bool {
+    kind.ends_with("Warning")
+}
+
 impl Open {
     pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
@@ -45,12 +50,14 @@ impl Open {
                 self.open_oom = None;
                 self.open_exception = self.enter_exception(exception);
             }
-            What::TracebackStart if self.open_exception.is_none() && self.traceback.is_none() => {
+            What::TracebackStart { stack: true } => {}
+            What::TracebackStart { .. } if self.open_exception.is_none() && self.traceback.is_none() => {
                 let mut exception = Exception::new(Evidence::of(at), self.place_now(), prompt);
                 exception.headed = true;
                 self.traceback = Some(exception);
                 self.headed = true;
             }
+            What::TracebackFrame { .. } if self.in_stack => {}
             What::TracebackFrame { file, line, function } => {
                 let place = self.place_now();
                 let frame = format!("{}:{line} {}", crate::text::cut_chars(file, 200), kept(function, TEXT_KEPT));
@@ -90,7 +97,13 @@ impl Open {
                     }
                 }
             }
-            What::ExceptionLine { kind, message } => self.exception_line(kind, message, at, prompt),
+            What::ExceptionLine { kind, message } => {
+                // In the main program, where nothing catches it; what a node caught was announced.
+                if self.ready && self.traceback.is_some() && signs.is_stop(kind) {
+                    self.session.stopped = Some(Evidence::of(at));
+                }
+                self.exception_line(kind, message, at, prompt);
+            }
             What::ReportField { name, value } => self.report_field(name, value, at, prompt),
             What::ImportFailed { path, reason } => {
                 self.import_failed(path, reason, at);
@@ -110,6 +123,9 @@ impl Open {
 
     pub(super) fn exception_line(&mut self, kind: &str, message: &str, at: &At<'_>, prompt: u64) {
         if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
+            if exception.kind.is_some() && is_warning(kind) {
+                return;
+            }
             exception.kind = Some(kept(kind, NAME_KEPT));
             exception.last_line_at = Some(Evidence::of(at));
             if exception.message.is_empty() {
@@ -119,15 +135,21 @@ impl Open {
         }
         let place = self.place_now();
         let headed = std::mem::take(&mut self.headed);
-        let mut exception = match self.traceback.take() {
-            Some(exception) => exception,
+        let (mut exception, loose) = match self.traceback.take() {
+            Some(exception) => (exception, false),
             // A line that only looks like an exception says nothing outside a traceback, unless it stands in a prompt.
-            None if place == ExceptionPlace::Prompt && !at.glued => Exception::new(Evidence::of(at), place, prompt),
+            None if place == ExceptionPlace::Prompt && !at.glued && !is_warning(kind) => {
+                (Exception::new(Evidence::of(at), place, prompt), true)
+            }
             None => return,
         };
         exception.kind = Some(kept(kind, NAME_KEPT));
         exception.set_message(message);
         exception.last_line_at = Some(Evidence::of(at));
+        if loose {
+            self.loose = Some(exception);
+            return;
+        }
         // A node's failure is announced, or its traceback goes through the executor. The server's own tracebacks
         // (a client that went away) do not fail a prompt that runs beside them.
         if exception.place == ExceptionPlace::Prompt && headed && !exception.in_execution {
@@ -137,6 +159,48 @@ impl Open {
             self.prompt.told.failed = true;
         }
         self.keep_exception(exception);
+    }
+
+    /// A prompt that goes on, or a traceback that tells more, settles that a loose line was no failure.
+    pub(super) fn settle_loose(&mut self, what: &What<'_>) {
+        let goes_on = matches!(
+            what,
+            What::PromptExecuted { .. }
+                | What::PromptInterrupted
+                | What::Bar(_)
+                | What::LoadRequested { .. }
+                | What::LoadComplete { .. }
+                | What::LoadPartial { .. }
+                | What::LoadDynamic { .. }
+                | What::LoadOld
+                | What::Loader { .. }
+                | What::LeakPotential { .. }
+                | What::Exception { .. }
+                | What::TracebackStart { stack: false }
+                | What::TracebackFrame { .. }
+        );
+        if goes_on {
+            self.loose = None;
+        }
+    }
+
+    /// Nothing followed: the line is all that is left of a failure.
+    pub(super) fn keep_loose(&mut self) {
+        if let Some(exception) = self.loose.take() {
+            self.prompt.told.failed = true;
+            self.keep_exception(exception);
+        }
+    }
+
+    /// The prompt has run to its end with this traceback in it. A stack without a head or an error is where some
+    /// program stood; one beside the executor is not what the prompt ended with.
+    pub(super) fn settle_traceback(&mut self, mut exception: Exception) {
+        if exception.place == ExceptionPlace::Prompt && exception.kind.is_none() && !exception.in_execution {
+            exception.place = ExceptionPlace::Idle;
+        }
+        if exception.place != ExceptionPlace::Prompt || exception.headed || exception.kind.is_some() {
+            self.keep_exception(exception);
+        }
     }
 
     pub(super) fn report_field(&mut self, name: &str, value: &str, at: &At<'_>, prompt: u64) {

@@ -85,7 +85,7 @@ impl Open {
         let line = at.place.line;
         let ends_here =
             |exception: &&mut Exception| exception.last_line_at.as_ref().is_some_and(|last| last.place.line == line);
-        if let Some(exception) = self.session.exceptions.iter_mut().rev().find(ends_here) {
+        if let Some(exception) = self.loose.iter_mut().chain(self.session.exceptions.iter_mut().rev()).find(ends_here) {
             exception.is_oom = true;
         }
     }

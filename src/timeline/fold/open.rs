@@ -100,6 +100,10 @@ impl Open {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
+        self.settle_loose(event.what);
+        if !matches!(event.what, What::TracebackFrame { .. }) {
+            self.in_stack = matches!(event.what, What::TracebackStart { stack: true });
+        }
         match at.level {
             Some(Level::Debug) => self.session.counts.debug_lines += 1,
             Some(Level::Detail) => self.session.counts.detail_lines += 1,
@@ -151,7 +155,7 @@ impl Open {
                 self.leaks.warning(class, at, prompt);
             }
             What::Exception { .. }
-            | What::TracebackStart
+            | What::TracebackStart { .. }
             | What::TracebackFrame { .. }
             | What::ExceptionLine { .. }
             | What::ReportField { .. }

@@ -35,7 +35,7 @@ impl Open {
         let number = self.session.current_prompt();
         self.leaks.prompt_ended(at, number);
         if let Some(exception) = self.traceback.take() {
-            self.keep_exception(exception);
+            self.settle_traceback(exception);
         }
         let told = &mut self.prompt.told;
         told.seconds = Some(seconds);
