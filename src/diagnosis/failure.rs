@@ -31,21 +31,15 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut dirs: Vec<&str> = Vec::new();
     let mut core_told = false;
     for exception in raised.iter().rev() {
-        match exception.dirs.last() {
-            Some(dir)
-                if !words.packs.is_own_folder(dir)
-                    && !only_passes(exception, view)
-                    && outside(exception, words).is_none()
-                    && !dirs.contains(&dir.as_str())
-                    && dirs.len() < PACKS_NAMED =>
-            {
+        let blamed = exception.dirs.last().filter(|dir| {
+            !words.packs.is_own_folder(dir) && !only_passes(exception, view) && outside(exception, words).is_none()
+        });
+        match blamed {
+            Some(dir) if !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
                 dirs.push(dir);
                 findings.push(node_finding(exception, dir, view, words));
             }
-            Some(dir)
-                if !words.packs.is_own_folder(dir)
-                    && !only_passes(exception, view)
-                    && outside(exception, words).is_none() => {}
+            Some(_) => {}
             _ if exception.place == ExceptionPlace::Import
                 && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
             _ if !core_told => {

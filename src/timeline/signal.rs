@@ -37,8 +37,8 @@ pub struct SignalTexts {
 }
 
 impl SignalTexts {
-    /// Collects the signature and context texts of all bugs and nodes, and those worth a mention. The automaton is built when the
-    /// first text has to be searched.
+    /// Collects the signature and context texts of all bugs and nodes, and those worth a mention. The automaton is built
+    /// when the first text has to be searched.
     pub fn of(packs: &Packs) -> Self {
         let bugs = packs.bugs.iter().flat_map(|bug| bug.signature.iter().chain(&bug.signature_all).chain(&bug.context));
         let nodes = packs.nodes.iter().flat_map(|node| &node.signature);

@@ -19,6 +19,8 @@ pub(crate) struct Signs {
     crash_codes: Vec<SignDef>,
     stops: Vec<SignDef>,
     node_folders: Vec<String>,
+    model_folders: Vec<SignDef>,
+    outer_folders: Vec<SignDef>,
 }
 
 impl Signs {
@@ -32,6 +34,8 @@ impl Signs {
             crash_codes: signs(SignOf::CrashCode),
             stops: packs.signs_of(SignOf::Outside).filter(|sign| sign.is == USER).cloned().collect(),
             node_folders: packs.node_folders().map(str::to_owned).collect(),
+            model_folders: signs(SignOf::ModelFolder),
+            outer_folders: signs(SignOf::OuterFolder),
         }
     }
 
@@ -82,11 +86,33 @@ impl Signs {
         };
         self.node_folders.iter().find_map(behind)
     }
+
+    /// The file lies in ComfyUI's own packages of models; a folder somewhere above that only has such a name does not
+    /// count.
+    pub(crate) fn in_model_code(&self, file: &str) -> bool {
+        let fits = |signs: &[SignDef], part: &str| signs.iter().any(|sign| sign.fits(part));
+        let folders = file.rsplit(['/', '\\']).skip(1);
+        let inner = folders.map_while(|part| {
+            let model = fits(&self.model_folders, part);
+            (model || !fits(&self.outer_folders, &part.to_ascii_lowercase())).then_some(model)
+        });
+        inner.into_iter().any(|model| model)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn model_code_is_told_from_folders_of_the_same_name() {
+        let signs = Signs::of(&Packs::built_in());
+        assert!(signs.in_model_code(r"C:\comfy\ComfyUI\comfy\ldm\flux\model.py"));
+        assert!(signs.in_model_code("/opt/ComfyUI/comfy_extras/nodes_wan.py"));
+        assert!(!signs.in_model_code("/home/u/comfy/ComfyUI/main.py"));
+        assert!(!signs.in_model_code("/home/u/comfy/venv/lib/python3.12/site-packages/torch/nn/functional.py"));
+        assert!(!signs.in_model_code("/home/u/comfy/ComfyUI/custom_nodes/pack/comfyui_x/nodes.py"));
+    }
 
     #[test]
     fn crash_codes_are_told_from_kills_and_stops() {

@@ -63,11 +63,11 @@ pub struct Split {
     /// Other programs: measured where the processes are listed, else derived together with the context.
     pub others: Option<f64>,
     pub others_measured: bool,
-    /// Memory of this very process outside PyTorch's pool, where the text tells it (MPS).
+    /// Memory of this very process outside PyTorch's pool, where the text tells it (MPS), or what it holds in all.
     pub own_outside: Option<f64>,
     /// The driver's list holds ComfyUI itself, so what others hold is the rest of the card.
     pub counted_twice: bool,
-    /// All that offloading could free.
+    /// Free if everything were offloaded.
     pub freeable: Option<f64>,
     /// The request is larger than the card.
     pub impossible: bool,

@@ -24,6 +24,8 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::Command
             | SignOf::OtherService
             | SignOf::NodeFolder
+            | SignOf::ModelFolder
+            | SignOf::OuterFolder
             | SignOf::ImportFault
             | SignOf::KillCode
             | SignOf::CrashCode => None,

@@ -29,6 +29,10 @@ pub enum SignOf {
     Outside,
     /// The folder that holds node packs, one in a folder of its own.
     NodeFolder,
+    /// A folder of ComfyUI's own whose functions run when models do.
+    ModelFolder,
+    /// A folder, in small letters, that such a folder can only stand in; what lies above it tells nothing.
+    OuterFolder,
     /// The type of an exception that says that something could not be imported.
     ImportFault,
     /// The exit code of a program that was killed, in decimal.

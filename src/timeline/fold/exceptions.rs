@@ -6,25 +6,6 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
 use crate::timeline::signs::Signs;
 
-/// Packages of ComfyUI whose functions run when models do.
-const MODEL_CODE: [&str; 2] = ["comfy", "comfy_extras"];
-
-/// The file lies in ComfyUI's own packages; a folder somewhere above that only has such a name does not count.
-fn in_model_code(file: &str) -> bool {
-    let mut parts = file.rsplit(['/', '\\']);
-    parts.next();
-    for part in parts {
-        if MODEL_CODE.contains(&part) {
-            return true;
-        }
-        let lower = part.to_ascii_lowercase();
-        if lower.contains("comfyui") || lower == "custom_nodes" || lower == "site-packages" {
-            return false;
-        }
-    }
-    false
-}
-
 /// The file is ComfyUI's main program.
 fn is_main(file: &str) -> bool {
     file.rsplit(['/', '\\']).next() == Some("main.py")
@@ -76,7 +57,7 @@ impl Open {
                 let module = function == "<module>";
                 // Importing the executor's file is no execution.
                 exception.in_execution |= file.ends_with("execution.py") && !module;
-                exception.in_models |= !module && in_model_code(file);
+                exception.in_models |= !module && signs.in_model_code(file);
                 exception.in_module |= module;
                 exception.in_main |= module && is_main(file);
                 if exception.first_frame.is_none() {
@@ -296,19 +277,5 @@ impl Open {
         if self.prompt_began && in_prompt {
             self.open_exception = index;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::in_model_code;
-
-    #[test]
-    fn model_code_is_told_from_folders_of_the_same_name() {
-        assert!(in_model_code(r"C:\comfy\ComfyUI\comfy\ldm\flux\model.py"));
-        assert!(in_model_code("/opt/ComfyUI/comfy_extras/nodes_wan.py"));
-        assert!(!in_model_code("/home/u/comfy/ComfyUI/main.py"));
-        assert!(!in_model_code("/home/u/comfy/venv/lib/python3.12/site-packages/torch/nn/functional.py"));
-        assert!(!in_model_code("/home/u/comfy/ComfyUI/custom_nodes/pack/comfyui_x/nodes.py"));
     }
 }
