@@ -50,6 +50,10 @@ pub(crate) fn position(byte: u8, text: &[u8]) -> Option<usize> {
 /// since no two lines are alike.
 #[inline(always)]
 pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(chunk), Some(sse2)) = (text.first_chunk::<16>(), pulp::core_arch::x86::Sse2::try_new()) {
+        return Some(sixteen::end_of_word(sse2, *chunk));
+    }
     let ends = |bytes: u64| {
         let blanks = places_of(bytes, b' ') | places_of(bytes, b'\t');
         let signs = places_of(bytes, b':') | places_of(bytes, b'@');
@@ -63,6 +67,22 @@ pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
     };
     let (one, two) = (ends(first), ends(second));
     Some(if one < 8 { one } else { 8 + two })
+}
+
+/// The same with instructions that each x86-64 has; that they are there is known when compiling.
+#[cfg(target_arch = "x86_64")]
+mod sixteen {
+    use pulp::core_arch::x86::Sse2;
+
+    #[inline(always)]
+    pub(super) fn end_of_word(sse2: Sse2, text: [u8; 16]) -> usize {
+        let bytes = pulp::cast(text);
+        let is = |byte: u8| sse2._mm_cmpeq_epi8(bytes, sse2._mm_set1_epi8(byte as i8));
+        let either = |a, b| sse2._mm_or_si128(a, b);
+        // Bytes beyond ASCII have their highest bit by themselves.
+        let ends = either(either(is(b' '), is(b'\t')), either(either(is(b':'), is(b'@')), bytes));
+        (sse2._mm_movemask_epi8(ends) | 1 << 16).trailing_zeros() as usize
+    }
 }
 
 /// The highest bit of each byte from `from` to `to`, both ASCII; other bytes of `bytes` may be anything.

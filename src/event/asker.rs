@@ -1,11 +1,16 @@
 //! Asks the rules about texts, and of those that no rule knows whether they can mean anything at all.
 
 use super::behind::may_be_broken;
-use super::exception::split_exception;
+use super::exception::{may_name_exception, split_exception};
+use super::glance::{Eyes, Glance};
 use super::hint::Hint;
 use super::memo::{Memo, Memory};
+use super::worth::Worth;
 use crate::eight::digits;
 use crate::rule::{Found, Matcher, Spans};
+
+/// One of so many texts must be seen to be foreign at a glance, for glances to pay.
+const FOREIGN: u32 = 3;
 
 /// What is known of a text by itself.
 #[derive(Debug, Clone, Copy)]
@@ -23,17 +28,27 @@ pub(super) enum Answer<'p, 't> {
 pub(super) struct Asker<'p> {
     matcher: &'p Matcher,
     hint: Hint,
+    eyes: Eyes,
+    foreign: Worth,
     memo: Memo,
 }
 
 impl<'p> Asker<'p> {
     pub(super) fn new(matcher: &'p Matcher) -> Self {
-        Self { matcher, hint: Hint::new(), memo: Memo::new() }
+        Self { matcher, hint: Hint::new(), eyes: Eyes::new(), foreign: Worth::one_in(FOREIGN), memo: Memo::new() }
     }
 
     /// Asks about a text; `bare` when neither stamp nor level stood before it.
     #[inline]
     pub(super) fn ask<'t>(&mut self, text: &'t [u8], bare: bool, spans: &mut Spans) -> Answer<'p, 't> {
+        if self.foreign.asks() && self.is_foreign(text) {
+            self.foreign.was_worth_it();
+            return Answer::Silent;
+        }
+        self.ask_closely(text, bare, spans)
+    }
+
+    fn ask_closely<'t>(&mut self, text: &'t [u8], bare: bool, spans: &mut Spans) -> Answer<'p, 't> {
         let place = match self.memo.find(self.matcher, text, spans) {
             Memory::Known(found) => return Answer::Rule(found),
             Memory::Unknown(place) => Some(place),
@@ -53,6 +68,14 @@ impl<'p> Asker<'p> {
             None if text.first().is_some_and(u8::is_ascii_digit) && digits(text) == text.len() => Answer::Maybe,
             None => Answer::Silent,
         }
+    }
+
+    /// Seen at a glance: no rule begins like it, and nothing else makes it worth a question.
+    #[inline]
+    fn is_foreign(&self, text: &[u8]) -> bool {
+        let Some(Glance { blank, colon, hint }) = self.eyes.glance(text) else { return false };
+        let (blank, colon) = (usize::from(blank), colon.map(|at| usize::from(at.get())));
+        !hint & !may_name_exception(text, blank) & self.matcher.knows_none(text, blank, colon)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A text either is the same to the last byte or is not in here, so that nothing depends on what was remembered.
 
+use super::worth::Worth;
 use crate::eight::{begins_with, hash};
 use crate::rule::{Found, Matcher, Spans};
 
@@ -11,20 +12,15 @@ const LONGEST: usize = 64;
 const CAPTURES: usize = 2;
 /// Texts that are remembered, each in the place that its hash gives.
 const PLACES: usize = 256;
-/// After so many questions it is decided whether asking was worth it: in one of [`WORTH`] cases the answer was known.
-const TRIAL: u32 = 512;
+/// In one of so many cases the answer must have been known.
 const WORTH: u32 = 8;
-/// If it was not, so many texts are not looked for.
-const PAUSE: u32 = 8192;
 /// Stands for a capture that took no part.
 const ABSENT: u8 = u8::MAX;
 
 /// The texts, and how well they serve.
 pub(super) struct Memo {
     entries: Vec<Entry>,
-    asked: u32,
-    known: u32,
-    pause: u32,
+    worth: Worth,
 }
 
 #[derive(Clone)]
@@ -48,25 +44,14 @@ pub(super) enum Memory<'p, 't> {
 
 impl Memo {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), asked: 0, known: 0, pause: 0 }
+        Self { entries: Vec::new(), worth: Worth::one_in(WORTH) }
     }
 
     /// What was found for `text`, with the captures written to `spans`.
     #[inline]
     pub(super) fn find<'p, 't>(&mut self, matcher: &'p Matcher, text: &'t [u8], spans: &mut Spans) -> Memory<'p, 't> {
-        if !(1..=LONGEST).contains(&text.len()) {
+        if !(1..=LONGEST).contains(&text.len()) || !self.worth.asks() {
             return Memory::Passed;
-        }
-        if self.pause > 0 {
-            self.pause -= 1;
-            return Memory::Passed;
-        }
-        self.asked += 1;
-        if self.asked == TRIAL {
-            if self.known < TRIAL / WORTH {
-                self.pause = PAUSE;
-            }
-            (self.asked, self.known) = (0, 0);
         }
         let place = hash(text) as usize % PLACES;
         let Some(entry) = self.entries.get(place) else { return Memory::Unknown(place) };
@@ -77,7 +62,7 @@ impl Memo {
         let (Some(rule), Some(end), Some(tail)) = (matcher.rules().get(usize::from(entry.rule)), end, tail) else {
             return Memory::Unknown(place);
         };
-        self.known += 1;
+        self.worth.was_worth_it();
         for (slot, (from, to)) in entry.spans.iter().take(rule.capture_count()).enumerate() {
             if *from == ABSENT { spans.unset(slot) } else { spans.set(slot, (*from).into(), (*to).into()) }
         }

@@ -10,6 +10,7 @@ mod behind;
 mod command_line;
 mod desk;
 mod exception;
+mod glance;
 mod hint;
 mod learn;
 mod memo;
@@ -18,6 +19,7 @@ mod quote;
 mod recognise;
 mod size;
 mod what;
+mod worth;
 
 use std::borrow::Cow;
 

@@ -169,9 +169,9 @@ impl Batch {
     #[inline]
     fn since_origin(&mut self, place: Place) -> Option<(u32, u32)> {
         let origin = self.origin.get_or_insert(place);
-        let line = place.line.checked_sub(origin.line)?;
-        let byte = place.byte.checked_sub(origin.byte)?;
-        Some((u32::try_from(line).ok()?, u32::try_from(byte).ok()?))
+        let (line, byte) = (place.line.wrapping_sub(origin.line), place.byte.wrapping_sub(origin.byte));
+        // What lies before the origin is far beyond it, so counted.
+        (line.max(byte) <= u64::from(u32::MAX)).then_some((line as u32, byte as u32))
     }
 
     #[inline]

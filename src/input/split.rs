@@ -285,10 +285,24 @@ impl Lines {
         odd: bool,
         sink: &mut S,
     ) -> Option<usize> {
+        if !odd && block.get(at) == Some(&b'\n') && self.plain_line(text, sink) {
+            return Some(at + 1);
+        }
+        self.other_part_ends(block, at, text, odd, sink)
+    }
+
+    /// The same for what is no plain line; apart from it, so that plain lines find a short way through.
+    #[inline(never)]
+    fn other_part_ends<S: Sink + ?Sized>(
+        &mut self,
+        block: &[u8],
+        at: usize,
+        text: &[u8],
+        odd: bool,
+        sink: &mut S,
+    ) -> Option<usize> {
         if block.get(at) == Some(&b'\n') {
-            if odd || !self.plain_line(text, sink) {
-                self.hand_on(text, odd, End::Line, 1, false, sink);
-            }
+            self.hand_on(text, odd, End::Line, 1, false, sink);
             return Some(at + 1);
         }
         match block.get(at + 1) {

@@ -4,6 +4,8 @@
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
 use super::colon::Colon;
+use super::outline::Outline;
+use super::sieve::Sieve;
 use crate::eight::{eight_of, four_of, places_of, position};
 
 /// Candidates for a line, by several ways of finding them.
@@ -19,6 +21,7 @@ pub(super) struct Index {
     behind_colon: Buckets,
     by_first_byte: Vec<Vec<Candidate>>,
     colon: Colon,
+    outline: Outline,
 }
 
 impl Index {
@@ -33,6 +36,7 @@ impl Index {
                 return false;
             };
             list.push(Candidate::going_on(number, literal));
+            self.outline.enter_short(literal);
             return true;
         };
         // Of two blanks the second one may be missing in the line.
@@ -42,31 +46,42 @@ impl Index {
             Some(eight) => {
                 let candidate = Candidate::going_on(number, firm.get(8..).unwrap_or_default());
                 self.by_eight.add(eight, Candidate { known: firm.len().min(16) as u8, ..candidate });
+                self.outline.enter_firm(firm);
             }
-            None => self.by_four.add(four, Candidate::any(number)),
+            None => {
+                self.by_four.add(four, Candidate::any(number));
+                self.outline.four.put(four);
+            }
         }
         self.loose.add(four, Candidate::any(number));
         true
     }
 
-    /// A rule whose lines begin with one of `bytes`.
-    pub(super) fn enter_bytes(&mut self, bytes: &[u8], number: u16) -> bool {
-        for byte in bytes {
-            if let Some(list) = self.by_first_byte.get_mut(usize::from(*byte)) {
+    /// A rule whose lines begin with a number, or with `also`.
+    pub(super) fn enter_number(&mut self, also: Option<u8>, number: u16) -> bool {
+        for byte in (b'0'..=b'9').chain(also) {
+            if let Some(list) = self.by_first_byte.get_mut(usize::from(byte)) {
                 list.push(Candidate::any(number));
             }
+            self.outline.enter_short(&[byte]);
         }
-        true
+        (b'0'..=b'9').all(|digit| self.enter_literal(&[b'-', digit], number))
     }
 
     /// A rule whose lines have `literal` behind their first word.
     pub(super) fn enter_second_word(&mut self, literal: &[u8], number: u16) -> bool {
-        four_of(literal).map(|key| self.by_second_word.add(key, Candidate::any(number))).is_some()
+        let Some(key) = four_of(literal) else { return false };
+        self.by_second_word.add(key, Candidate::any(number));
+        self.outline.second_word.put(key);
+        true
     }
 
     /// A rule whose lines have `literal` behind their first `: `.
     pub(super) fn enter_behind_colon(&mut self, literal: &[u8], number: u16) -> bool {
-        four_of(literal).map(|key| self.behind_colon.add(key, Candidate::any(number))).is_some()
+        let Some(key) = four_of(literal) else { return false };
+        self.behind_colon.add(key, Candidate::any(number));
+        self.outline.behind_colon.put(key);
+        true
     }
 
     /// Makes everything ready for `candidates`. Rules of one key keep the order in which they were entered.
@@ -88,6 +103,12 @@ impl Index {
         self.by_first_byte(line, &mut ask)
             .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
             .or_else(|| self.behind_colon.ask(four_of(line.get(self.colon.find(line)? + 2..)?)?, &mut ask))
+    }
+
+    /// When true, there are no candidates for `line`; see [`Outline::is_foreign`].
+    #[inline]
+    pub(super) fn has_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
+        self.outline.is_foreign(line, blank, colon)
     }
 
     #[inline]
@@ -212,12 +233,9 @@ struct Buckets {
     pending: Vec<(u64, Candidate)>,
     candidates: Vec<Candidate>,
     slots: Vec<Bucket>,
-    /// A bit for each key, by a hash: most lines belong to no rule, and this says so at once.
-    sieve: Vec<u64>,
+    /// Most lines belong to no rule, and this says so at once.
+    sieve: Sieve,
 }
-
-/// Words of a sieve: with a few hundred keys, one of fifty foreign ones passes.
-const SIEVE: usize = 256;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Bucket {
@@ -238,13 +256,9 @@ impl Buckets {
         pending.sort_by_key(|(key, _)| *key);
         let keys = pending.chunk_by(|(a, _), (b, _)| a == b).count();
         self.slots = vec![Bucket::default(); (keys * 2).next_power_of_two().max(16)];
-        self.sieve = vec![0; SIEVE];
         for same in pending.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((key, _)) = same.first() else { continue };
-            let (word, bit) = place_in_sieve(*key);
-            if let Some(word) = self.sieve.get_mut(word) {
-                *word |= bit;
-            }
+            self.sieve.put(*key);
             let from = self.candidates.len();
             self.candidates.extend(same.iter().map(|(_, candidate)| *candidate));
             let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.candidates.len())) else { break };
@@ -264,16 +278,9 @@ impl Buckets {
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.slots.len() - 1)
     }
 
-    /// When false, no candidate has this key.
-    #[inline]
-    fn may_hold(&self, key: u64) -> bool {
-        let (word, bit) = place_in_sieve(key);
-        self.sieve.get(word).is_some_and(|word| word & bit != 0)
-    }
-
     #[inline]
     fn get(&self, key: u64) -> &[Candidate] {
-        if !self.may_hold(key) {
+        if !self.sieve.may_hold(key) {
             return &[];
         }
         let mut at = self.home(key);
@@ -293,13 +300,6 @@ impl Buckets {
     fn ask(&self, key: u64, ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
         self.get(key).iter().find_map(|candidate| ask(candidate.number, 0))
     }
-}
-
-/// Word and bit of a key in a sieve.
-#[inline]
-fn place_in_sieve(key: u64) -> (usize, u64) {
-    let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((hash >> 56) as usize, 1 << (hash >> 50 & 63))
 }
 
 #[cfg(test)]
