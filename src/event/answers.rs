@@ -1,6 +1,6 @@
 //! Answers that one thread got for another: which rule each text belongs to, and where its captures stand.
 
-use super::asker::{Answer, Asker};
+use super::asker::Answer;
 use crate::rule::{Found, Matcher, Spans};
 
 /// Answers for the first texts of a list, in its order.
@@ -49,9 +49,10 @@ impl Answers {
         self.rules.push(MAYBE);
     }
 
-    /// Asks about the next text.
-    pub(super) fn ask(&mut self, asker: &mut Asker<'_>, text: &[u8], bare: bool, spans: &mut Spans) {
-        match asker.ask(text, bare, spans) {
+    /// Keeps the answer about the next text.
+    #[inline]
+    pub(super) fn put(&mut self, text: &[u8], answer: Answer<'_, '_>, spans: &Spans) {
+        match answer {
             Answer::Silent => self.rules.push(SILENT),
             Answer::Maybe => self.rules.push(MAYBE),
             Answer::Rule(found) => {

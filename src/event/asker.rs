@@ -28,26 +28,49 @@ pub(super) enum Answer<'p, 't> {
 pub(super) struct Asker<'p> {
     matcher: &'p Matcher,
     hint: Hint,
-    eyes: Eyes,
+    eyes: Option<Eyes>,
     foreign: Worth,
     memo: Memo,
 }
 
 impl<'p> Asker<'p> {
     pub(super) fn new(matcher: &'p Matcher) -> Self {
-        Self { matcher, hint: Hint::new(), eyes: Eyes::new(), foreign: Worth::one_in(FOREIGN), memo: Memo::new() }
+        Self { matcher, hint: Hint::new(), eyes: Eyes::open(), foreign: Worth::one_in(FOREIGN), memo: Memo::new() }
     }
 
     /// Asks about a text; `bare` when neither stamp nor level stood before it.
-    #[inline]
     pub(super) fn ask<'t>(&mut self, text: &'t [u8], bare: bool, spans: &mut Spans) -> Answer<'p, 't> {
-        if self.foreign.asks() && self.is_foreign(text) {
+        match self.eyes {
+            Some(eyes) => eyes.within(
+                #[inline(always)]
+                || self.ask_within(eyes, text, bare, spans),
+            ),
+            None => self.ask_closely(text, bare, spans),
+        }
+    }
+
+    /// What looks at texts, if there is anything.
+    pub(super) fn eyes(&self) -> Option<Eyes> {
+        self.eyes
+    }
+
+    /// The same for many texts, see [`Eyes::within`].
+    #[inline(always)]
+    pub(super) fn ask_within<'t>(
+        &mut self,
+        eyes: Eyes,
+        text: &'t [u8],
+        bare: bool,
+        spans: &mut Spans,
+    ) -> Answer<'p, 't> {
+        if self.foreign.asks() && self.is_foreign(eyes, text) {
             self.foreign.was_worth_it();
             return Answer::Silent;
         }
         self.ask_closely(text, bare, spans)
     }
 
+    #[inline(never)]
     fn ask_closely<'t>(&mut self, text: &'t [u8], bare: bool, spans: &mut Spans) -> Answer<'p, 't> {
         let place = match self.memo.find(self.matcher, text, spans) {
             Memory::Known(found) => return Answer::Rule(found),
@@ -71,9 +94,9 @@ impl<'p> Asker<'p> {
     }
 
     /// Seen at a glance: no rule begins like it, and nothing else makes it worth a question.
-    #[inline]
-    fn is_foreign(&self, text: &[u8]) -> bool {
-        let Some(Glance { blank, colon, hint }) = self.eyes.glance(text) else { return false };
+    #[inline(always)]
+    fn is_foreign(&self, eyes: Eyes, text: &[u8]) -> bool {
+        let Some(Glance { blank, colon, hint }) = eyes.glance(text) else { return false };
         let (blank, colon) = (usize::from(blank), colon.map(|at| usize::from(at.get())));
         !hint & !may_name_exception(text, blank) & self.matcher.knows_none(text, blank, colon)
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::answers::Answers;
-use super::asker::Asker;
+use super::asker::{Answer, Asker};
 use crate::input::{Batch, Decoded, Decoder, Source, Text};
 use crate::rule::Spans;
 
@@ -44,15 +44,37 @@ impl Load {
 
     /// Asks about a few more texts; false when there are none.
     pub(super) fn ask(&mut self, asker: &mut Asker<'_>, spans: &mut Spans) -> bool {
+        match asker.eyes() {
+            Some(eyes) => eyes.within(
+                #[inline(always)]
+                || {
+                    self.ask_each(
+                        spans,
+                        #[inline(always)]
+                        |text, bare, spans| asker.ask_within(eyes, text, bare, spans),
+                    )
+                },
+            ),
+            None => self.ask_each(spans, |text, bare, spans| asker.ask(text, bare, spans)),
+        }
+        self.answers.len() < self.batch.len()
+    }
+
+    #[inline(always)]
+    fn ask_each<'p>(
+        &mut self,
+        spans: &mut Spans,
+        mut ask: impl for<'t> FnMut(&'t [u8], bool, &mut Spans) -> Answer<'p, 't>,
+    ) {
         let mut answers = std::mem::take(&mut self.answers);
+        let block = self.text();
         for _ in 0..AT_ONCE.min(self.batch.len() - answers.len()) {
-            match self.batch.text(self.text(), answers.len()) {
-                Some((text, bare)) => answers.ask(asker, text, bare, spans),
+            match self.batch.text(block, answers.len()) {
+                Some((text, bare)) => answers.put(text, ask(text, bare, spans), spans),
                 None => answers.skip(),
             }
         }
         self.answers = answers;
-        self.answers.len() < self.batch.len()
     }
 }
 

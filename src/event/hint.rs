@@ -6,7 +6,7 @@ pub(super) const MAIN: &[u8] = b"main.py";
 pub(super) const GAP: &[u8] = b"        ";
 
 /// Each of both fills one of these, wherever a text is cut into pieces of four bytes.
-pub(super) const PIECES: [u32; 5] = [
+const PIECES: [u32; 5] = [
     u32::from_le_bytes(*b"main"),
     u32::from_le_bytes(*b"ain."),
     u32::from_le_bytes(*b"in.p"),

@@ -374,8 +374,9 @@ impl Lines {
         self.carry.clear();
     }
 
-    /// Hands on a line of plain text; false when it needs a closer look.
-    #[inline]
+    /// Hands on a line of plain text; false when it needs a closer look. Not inlined: what the loop over the bits of a
+    /// block needs would have to make room for it in the processor's registers.
+    #[inline(never)]
     fn plain_line<S: Sink + ?Sized>(&mut self, text: &[u8], sink: &mut S) -> bool {
         let usual = self.fixed.is_none() && text.len() <= LONGEST;
         if !usual || !self.parts.take_plain(text, self.line, sink) {

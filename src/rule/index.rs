@@ -106,7 +106,7 @@ impl Index {
     }
 
     /// When true, there are no candidates for `line`; see [`Outline::is_foreign`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn has_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
         self.outline.is_foreign(line, blank, colon)
     }

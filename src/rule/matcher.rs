@@ -366,7 +366,7 @@ impl Matcher {
     /// When true, no rule is looked up by how `line` begins. `blank` and `colon` are where its first blank and its first
     /// `: ` stand; its first 16 bytes hold no run of blanks and no tab. A cheap question for what nearly every line of a
     /// talkative log is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn knows_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
         self.index.has_none(line, blank, colon)
     }

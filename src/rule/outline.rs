@@ -7,12 +7,10 @@ use super::sieve::Sieve;
 use crate::eight::{eight_of, four_of};
 
 /// The ways in which `index` finds rules, as sieves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Outline {
-    /// First bytes of literals of one letter, and of numbers.
-    one: [u64; 4],
-    /// First two bytes of literals of two or three.
-    two: Sieve,
+    /// A bit for each two bytes with which literals of less than four begin, and numbers.
+    short: Box<[u64; 1024]>,
     /// First four bytes of literals of less than eight.
     pub(super) four: Sieve,
     eight: Sieve,
@@ -22,12 +20,24 @@ pub(super) struct Outline {
     pub(super) behind_colon: Sieve,
 }
 
+impl Default for Outline {
+    fn default() -> Self {
+        let new = Sieve::default;
+        let (four, eight, twelve, second_word, behind_colon) = (new(), new(), new(), new(), new());
+        Self { short: Box::new([0; 1024]), four, eight, twelve, second_word, behind_colon }
+    }
+}
+
 impl Outline {
     /// A rule that begins with `literal`, one to three bytes.
     pub(super) fn enter_short(&mut self, literal: &[u8]) {
+        let mut enter = |first: u8, second: u8| {
+            let (word, bit) = place_of_two(u64::from(u16::from_le_bytes([first, second])));
+            self.short[word] |= bit;
+        };
         match literal {
-            [first, second, ..] => self.two.put(u64::from(u16::from_le_bytes([*first, *second]))),
-            [first] => self.one[usize::from(first >> 6)] |= 1 << (first & 63),
+            [first, second, ..] => enter(*first, *second),
+            [first] => (0..=u8::MAX).for_each(|second| enter(*first, second)),
             [] => {}
         }
     }
@@ -43,19 +53,25 @@ impl Outline {
 
     /// When true, no rule is looked up by how `line` begins; when false, there may be none all the same. `blank` and
     /// `colon` are the places of its first blank and its first `: `. Its first 16 bytes hold no run of blanks and no tab.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_foreign(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
         let (Some(eight), Some(next)) = (eight_of(line), line.get(8..).and_then(four_of)) else { return false };
         let Some(second) = line.get(blank + 1..).and_then(four_of) else { return false };
         let Some(behind) = line.get(colon.map_or(0, |at| at + 2)..).and_then(four_of) else { return false };
-        let one = self.one[usize::from(eight as u8 >> 6)] >> (eight & 63) & 1 != 0;
-        let short = one | self.two.may_hold(eight & 0xffff) | self.four.may_hold(eight & 0xffff_ffff);
+        let (word, bit) = place_of_two(eight);
+        let short = (self.short[word] & bit != 0) | self.four.may_hold(eight & 0xffff_ffff);
         let long = self.eight.may_hold(eight) | self.twelve.may_hold(both(eight, next));
         // What is no letter may be another blank, behind which the word begins.
         let inside = (second as u8 <= b' ') | self.second_word.may_hold(second);
         let behind = colon.is_some() & self.behind_colon.may_hold(behind);
         !(short | long | inside | behind)
     }
+}
+
+/// Word and bit of the first two bytes.
+#[inline]
+fn place_of_two(bytes: u64) -> (usize, u64) {
+    ((bytes >> 6 & 0x3ff) as usize, 1 << (bytes & 63))
 }
 
 #[inline]

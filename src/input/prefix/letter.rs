@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 /// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
 /// without a blank. The question is put to every line and its answer is hardly ever no, so that it is asked without
 /// branches.
-#[inline]
+#[inline(always)]
 pub(super) fn is_bare(s: &[u8]) -> bool {
     let Some(at) = end_of_word(s) else { return false };
     let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
