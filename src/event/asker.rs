@@ -104,6 +104,7 @@ impl<'p> Asker<'p> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hint::{GAP, MAIN};
     use super::*;
     use crate::rule::Packs;
 
@@ -152,5 +153,63 @@ mod tests {
         }
         assert_eq!(first.len(), texts.len());
         assert!(first[0].starts_with("got-prompt"), "{first:?}");
+    }
+
+    /// Every example of the packs, as it is and bent in many ways; also filled up, since only texts of usual length are
+    /// glanced at.
+    fn bent_examples() -> Vec<String> {
+        let mut texts = Vec::new();
+        for message in Packs::definitions(&[]).message {
+            for example in message.matches.iter().chain(&message.silent) {
+                for filler in
+                    ["", " and what else somebody had to say of it", ": and what, somebody said, it was for him"]
+                {
+                    let whole = format!("{example}{filler}");
+                    for at in [0, 1, 2, 3, 4, 7, 8, 9, 11, 12, 13, 16, 24, 31, 32, 33, 40] {
+                        if !whole.is_char_boundary(at) {
+                            continue;
+                        }
+                        let (head, tail) = whole.split_at(at.min(whole.len()));
+                        texts.push(tail.to_owned());
+                        texts.extend(
+                            ["x", "7", " ", "  ", "\t", ": ", "Error: "].map(|put| format!("{head}{put}{tail}")),
+                        );
+                    }
+                    texts.push(whole);
+                }
+            }
+        }
+        texts
+    }
+
+    #[test]
+    fn what_is_foreign_at_a_glance_says_nothing_at_a_closer_look() {
+        let packs = Packs::built_in();
+        let mut asker = Asker::new(packs.matcher());
+        let Some(eyes) = asker.eyes() else { return };
+        let (mut foreign, mut spans) = (0, Spans::new());
+        let texts = bent_examples();
+        for text in &texts {
+            let text = text.trim().as_bytes();
+            if eyes.within(|| asker.is_foreign(eyes, text)) {
+                foreign += 1;
+                let closer = asker.ask_closely(text, false, &mut spans);
+                // The closer look takes a piece of a command for one.
+                let exact = [MAIN, GAP].iter().any(|sign| memchr::memmem::find(text, sign).is_some());
+                let hinted = asker.hint.launch_or_gap(text) && !exact;
+                assert!(
+                    matches!(closer, Answer::Silent) || hinted && matches!(closer, Answer::Maybe),
+                    "{} {closer:?}",
+                    String::from_utf8_lossy(text)
+                );
+            }
+        }
+        assert!(texts.len() > 50_000 && foreign > 5_000, "{foreign} of {}", texts.len());
+        for text in
+            ["Loading image 507079 of the batch from the input", "WARNING: rgthree-comfy could not find a preview"]
+        {
+            let seen = eyes.within(|| asker.is_foreign(eyes, text.as_bytes()));
+            assert_eq!(seen, !text.starts_with("Loading "), "{text}");
+        }
     }
 }
