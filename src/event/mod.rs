@@ -7,6 +7,7 @@ mod ahead;
 mod answers;
 mod asker;
 mod behind;
+mod boxed;
 mod command_line;
 mod desk;
 mod exception;
@@ -18,6 +19,7 @@ mod quote;
 mod recognise;
 mod size;
 mod what;
+mod wrapped;
 
 use std::borrow::Cow;
 

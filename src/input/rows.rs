@@ -109,6 +109,8 @@ impl Rows {
                 let mut bytes = [0; 4];
                 self.last.cells + prefix::cells(c.encode_utf8(&mut bytes).as_bytes()) > room
             });
+        // A box fills its rows, and each of them is one.
+        let is_drawn = matches!(out.text, [0xe2, 0x94 | 0x95, ..]);
         if is_drawn
             || self.text.len() + out.text.len() > LONGEST
             || !(halved || self.last.cells + 1 + prefix::cells(word) > room)

@@ -181,6 +181,14 @@ impl Rule {
         }
     }
 
+    /// `text` is the beginning of what it knows; of a regex only the anchor tells.
+    fn goes_on_behind(&self, text: &[u8]) -> bool {
+        match &self.form {
+            Form::Template(template) => template.goes_on_behind(text),
+            Form::Regex(pattern) => text.starts_with(&pattern.anchor),
+        }
+    }
+
     /// How many captures it has.
     pub(crate) fn capture_count(&self) -> usize {
         self.slots().len()
@@ -335,7 +343,7 @@ impl Matcher {
         self.look_up_or_kin(line, spans).0
     }
 
-    /// The same, and whether any rule is looked up by how the line begins; see [`Matcher::may_begin`].
+    /// The same, and whether any rule is looked up by how the line begins; so that it may be the beginning of one.
     pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, bool) {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
@@ -363,9 +371,10 @@ impl Matcher {
         (best, kin)
     }
 
-    /// Some rule is looked up by the first bytes of `text`.
-    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
-        self.index.candidates(text, |_, _| Some(())).is_some()
+    /// `text` is the beginning of what some rule knows, and not all of it.
+    pub(crate) fn goes_on_behind(&self, text: &[u8]) -> bool {
+        let goes_on = |number, _| self.rules.get(usize::from(number))?.goes_on_behind(text).then_some(());
+        self.index.candidates(text, goes_on).is_some()
     }
 
     /// Some rule's template begins `text`; what follows it is not looked at.

@@ -11,6 +11,7 @@ pub mod lint;
 mod matcher;
 mod pack;
 mod role;
+mod run_out;
 mod schema;
 mod sign;
 mod spans;
