@@ -137,7 +137,7 @@ impl<S: EventSink> Recogniser<'_, S> {
             let found = matcher.look_up(text, &mut Spans::new())?;
             (found.rule.event.is_comfyui() || found.rule.is_kin()).then(|| found.rule.number())
         };
-        match self.learner.look(segment, known) {
+        match self.learner.look(segment, self.tally.texts, self.tally.comfyui, known) {
             Look::Nothing => return self.quoted_memory_failure(segment),
             Look::Seen => self.tally.hidden += 1,
             Look::Learned => {

@@ -9,6 +9,7 @@ mod asker;
 mod behind;
 mod boxed;
 mod command_line;
+mod constant;
 mod desk;
 mod exception;
 mod hint;
