@@ -12,7 +12,7 @@ use crate::rule::{EventKind, Spans};
 /// may take many. Of less than 16 bytes no rule can be found.
 const BEGINNING: usize = 24;
 const BEHIND_PREFIX: usize = 16;
-const NUMBERED: usize = 50;
+const NUMBERED: usize = 60;
 /// The longest text put together again.
 const WHOLE: usize = 1000;
 
@@ -71,7 +71,7 @@ fn length(segment: &Segment<'_>) -> u64 {
 /// A text may be the beginning of one that a narrow window broke; `bare` when nothing stood before it, and `kin` when
 /// rules are looked up by how it begins. Lines that begin with a number are many, and what ComfyUI says of one is short.
 pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
-    let numbered = text.first().is_some_and(u8::is_ascii_digit);
+    let numbered = matches!(text.first(), Some(b'0'..=b'9' | b'-'));
     let least = match (numbered, bare) {
         (true, _) => NUMBERED,
         (false, true) => BEGINNING,

@@ -18,6 +18,8 @@ use super::version::{Since, Version};
 const REGEX_SIZE_LIMIT: usize = 256 * 1024;
 /// Blanks after which a text is taken for another one, written by a cursor that had wandered off.
 const WANDERED: usize = 8;
+/// Below, the beginning of a text is only looked for by its first letters.
+const SHORT: usize = 60;
 
 /// A message rule, ready to match.
 #[derive(Debug)]
@@ -371,10 +373,15 @@ impl Matcher {
         (best, kin)
     }
 
-    /// `text` is the beginning of what some rule knows, and not all of it.
+    /// `text` is the beginning of what some rule knows, and not all of it. Of a short one the letters it begins with must be
+    /// the rule's: to look for other rules costs more than they are worth.
     pub(crate) fn goes_on_behind(&self, text: &[u8]) -> bool {
-        let goes_on = |number, _| self.rules.get(usize::from(number))?.goes_on_behind(text).then_some(());
-        self.index.candidates(text, goes_on).is_some()
+        let mut goes_on = |number, _| self.rules.get(usize::from(number))?.goes_on_behind(text).then_some(());
+        if text.len() < SHORT {
+            self.index.by_start(text, &mut goes_on).is_some()
+        } else {
+            self.index.candidates(text, goes_on).is_some()
+        }
     }
 
     /// Some rule's template begins `text`; what follows it is not looked at.

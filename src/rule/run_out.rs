@@ -30,6 +30,9 @@ fn runs_out(parts: &[Part], slots: &[Slot], text: &[u8], tries: &mut u32) -> boo
                 if slot.kind.is_free() {
                     return runs_out_in_free(&slot.kind, later, slots, text, tries);
                 }
+                if slot.kind.is_number() && !matches!(text.first(), None | Some(b'0'..=b'9' | b'-')) {
+                    return false;
+                }
                 if is_begun(&slot.kind, text) {
                     // All of the template may stand here already.
                     return !later.is_empty() || token_len(&slot.kind, text).is_none();
@@ -106,7 +109,8 @@ mod tests {
             for end in 1..text.len() {
                 // At the end the text may be complete: a number, or what is free to be short.
                 let short = template.ends_with("}") && end >= text.len() - 1;
-                assert!(goes_on(template, text[..end].trim_end()) || short, "{}", &text[..end]);
+                let begun = text.get(..end).unwrap_or_default();
+                assert!(goes_on(template, begun.trim_end()) || short, "{begun}");
             }
             assert!(!goes_on(template, text), "{text}");
             assert!(!goes_on(template, &format!("{text} and more")), "{text}");
