@@ -452,7 +452,7 @@ fn leak_texts_that_a_narrow_window_broke_count_as_the_whole_ones() {
         good_prompt(&format!("Requested to load Flux\n{POTENTIAL}{WARNING}{POTENTIAL}{WARNING}")).repeat(3)
     );
     let glued = whole.replace(&format!("{WARNING}{POTENTIAL}"), &format!("{}{POTENTIAL}", WARNING.trim_end()));
-    for width in [72, 80, 100] {
+    for width in [40, 44, 48, 52, 60, 72, 80, 100] {
         let broken: String = whole
             .lines()
             .flat_map(|line| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n"))
@@ -464,6 +464,49 @@ fn leak_texts_that_a_narrow_window_broke_count_as_the_whole_ones() {
             assert_eq!((leak.potential, leak.warning, leak.held_last), (6, 6, Some(1)), "{width}\n{log}");
         }
     }
+}
+
+/// Programs that wrap at words leave the blank at the end of the line, or leave it out.
+#[test]
+fn leak_texts_that_were_wrapped_at_words_count_as_the_whole_ones() {
+    let whole = format!("{START}{}", good_prompt(&format!("Requested to load Flux\n{POTENTIAL}{WARNING}")).repeat(3));
+    for (width, blank) in [(40, " "), (40, ""), (48, ""), (60, " "), (72, "")] {
+        let mut log = String::new();
+        for line in whole.lines() {
+            let mut used = 0;
+            for (number, word) in line.split(' ').enumerate() {
+                if number > 0 && used + 1 + word.len() > width {
+                    log += blank;
+                    log.push('\n');
+                    used = 0;
+                } else if number > 0 {
+                    log.push(' ');
+                    used += 1;
+                }
+                log += word;
+                used += word.len();
+            }
+            log.push('\n');
+        }
+        let report = triage(&log);
+        let leak = &report.sessions[0].leaks["Flux"];
+        assert_eq!((leak.potential, leak.warning), (3, 3), "{width} {blank:?}\n{log}");
+        assert_eq!(report.sessions[0].prompts.executed, 3);
+    }
+}
+
+/// A line that is a text of its own is never taken for the rest of the one before.
+#[test]
+fn the_beginning_of_a_text_takes_no_line_that_is_known() {
+    let beginning = WARNING.trim_end().split_at(40).0;
+    let log = format!(
+        "{START}{}",
+        good_prompt(&format!("{beginning}\nRequested to load Flux\n{beginning}\nnot its end\n")).repeat(3)
+    );
+    let session = &triage(&log).sessions[0];
+    assert!(session.leaks.is_empty(), "{:?}", session.leaks);
+    assert_eq!((session.prompts.got, session.prompts.executed), (3, 3));
+    assert_eq!(session.loads["Flux"].requested, 3);
 }
 
 /// The end is told where it is known, and not as something that is missing.

@@ -159,3 +159,48 @@ fn memory_failures_that_are_quoted_in_prose_count() {
     let prose = triage("People say \"it needs more memory\" and the paging file is too small for them.\n");
     assert_eq!(prose.verdict.primary, "insufficient-evidence");
 }
+
+/// Tools that run several programs put the same text before every line.
+#[test]
+fn a_prefix_that_every_line_has_is_understood() {
+    let log = format!(
+        "{}got prompt\nRequested to load Flux\nPrompt executed in 9.00 seconds\n",
+        start("ComfyUI version: 0.3.64\n")
+    );
+    for prefix in [
+        "comfy: ",
+        "<comfy> ",
+        "worker|",
+        "[1] ",
+        "gpu01 comfy: ",
+        "stdout F ",
+        "\u{1b}[36mcomfyui  | \u{1b}[0m",
+        "12345 | ",
+        "node7\t",
+    ] {
+        let report = triage(&log.lines().map(|line| format!("{prefix}{line}\n")).collect::<String>());
+        assert_eq!(report.verdict.primary, "no-fault", "{prefix:?}: {}", report.verdict.headline);
+        let session = &report.sessions[0];
+        assert_eq!((session.prompts.got, session.prompts.executed), (1, 1), "{prefix:?}");
+        assert_eq!(session.loads["Flux"].requested, 1, "{prefix:?}");
+        assert!(session.facts.contains_key("total_vram_mib"), "{prefix:?}: lines before it was known count as well");
+    }
+    // A log of two lines: both are known texts.
+    let short =
+        triage("comfy: x\ncomfy: got prompt\ncomfy: Requested to load Flux\ncomfy: Prompt executed in 9.00 seconds\n");
+    assert_eq!(short.sessions[0].prompts.executed, 1);
+}
+
+/// What a node prints about ComfyUI's words is not ComfyUI's.
+#[test]
+fn words_behind_a_prefix_of_some_lines_are_no_log() {
+    let plain = format!(
+        "{}got prompt\nRequested to load Flux\nPrompt executed in 9.00 seconds\n",
+        start("ComfyUI version: 0.3.64\n")
+    );
+    let captions = "caption: got prompt\ncaption: Starting server\ncaption: Requested to load Flux\ncaption: got prompt\ncaption: Prompt executed in 9.00 seconds\ncaption: got prompt\n";
+    let report = triage(&plain.replacen("got prompt\n", &format!("got prompt\n{captions}"), 1));
+    assert_eq!((report.sessions[0].prompts.got, report.sessions[0].prompts.executed), (1, 1));
+    let prose = "I did this:\nSteps: x\nThen it says: got prompt\nand after it\nnothing\nThen it says: Requested to load Flux\nand then\nit ends\n";
+    assert!(triage(prose).sessions.iter().all(|session| session.prompts.got == 0));
+}

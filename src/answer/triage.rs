@@ -14,7 +14,7 @@ use crate::event::{self, Recogniser, Tally};
 use crate::input::{InputError, Intake, ReadOptions, Source};
 use crate::rule::Packs;
 use crate::samples::Samples;
-use crate::timeline::{Flag, Fold, OomRecord, Session, Timeline};
+use crate::timeline::{Flag, Fold, Once, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -54,10 +54,10 @@ impl Read {
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<Read, InputError> {
-    let mut recogniser = Recogniser::new(packs, Fold::new(packs));
+    let mut recogniser = Recogniser::new(packs, Once::new(Fold::new(packs)));
     let intake = event::read(source, &mut recogniser, options)?;
-    let (fold, tally) = recogniser.into_parts();
-    Ok(Read::new(fold.finish(), tally, intake))
+    let (story, tally) = recogniser.into_parts();
+    Ok(Read::new(story.finish(), tally, intake))
 }
 
 /// The report on a log that was read.
@@ -344,6 +344,9 @@ fn fitness(read: &Read, words: &Words<'_>) -> Fitness {
     );
     add("gap-long-lines", intake.long_lines > 0, &[("n", &intake.long_lines.to_string())]);
     add("gap-blobs", intake.blob_lines > 0, &[("n", &intake.blob_lines.to_string())]);
+    if let Some(line) = read.timeline.doubled_from {
+        add("gap-doubled", true, &[("line", &line.to_string())]);
+    }
     let left_out: u64 = read.timeline.sessions.iter().map(|session| session.prompts_left_out).sum();
     add("gap-left-out", left_out > 0, &[("n", &left_out.to_string())]);
     add("gap-sessions", read.timeline.sessions_left_out > 0, &[("n", &read.timeline.sessions_left_out.to_string())]);

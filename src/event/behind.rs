@@ -8,9 +8,11 @@ use super::{EventSink, Recogniser};
 use crate::input::{Level, Place, Segment};
 use crate::rule::{EventKind, Spans};
 
-/// The shortest beginning of a text that a narrow window broke: windows have 80 columns, a prefix may take many.
-const BEGINNING: usize = 78;
-const BEHIND_PREFIX: usize = 24;
+/// The shortest beginning of a text that a narrow window broke: of 40 columns words may leave a third blank, and a prefix
+/// may take many. Of less than 16 bytes no rule can be found.
+const BEGINNING: usize = 24;
+const BEHIND_PREFIX: usize = 16;
+const NUMBERED: usize = 60;
 /// The longest text put together again.
 const WHOLE: usize = 1000;
 
@@ -19,9 +21,12 @@ const WHOLE: usize = 1000;
 pub(super) struct Broken {
     text: Vec<u8>,
     place: Place,
-    last_line: u64,
+    last: Place,
+    /// Bytes of the last piece, with the blanks before it.
+    last_length: u64,
     level: Option<Level>,
     tagged: bool,
+    indent: u32,
 }
 
 impl Broken {
@@ -29,44 +34,100 @@ impl Broken {
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
+
+    fn begin(segment: &Segment<'_>) -> Self {
+        let Segment { place, level, tagged, indent, text, .. } = *segment;
+        Self { text: text.to_vec(), place, last: place, last_length: length(segment), level, tagged, indent }
+    }
+}
+
+/// How this log's lines were broken, as far as pieces showed it.
+#[derive(Debug, Default)]
+pub(super) struct Breaks {
+    /// The fewest bytes that stood between two pieces: the line break.
+    least: Option<u64>,
+    /// Behind words, which a blank must part again.
+    at_words: bool,
+}
+
+impl Breaks {
+    /// Whether a blank stood between two pieces, as far as one can tell before putting them together.
+    fn had_blank(&mut self, before: &Broken, next: &Segment<'_>) -> bool {
+        let bytes = next.place.byte.saturating_sub(before.last.byte + before.last_length);
+        let bare = before.last != before.place || !before.tagged;
+        let least = self.least.map_or(bytes, |least| least.min(bytes));
+        if bare {
+            self.least = Some(least);
+        }
+        next.indent > 0 || (bare && bytes > least) || self.at_words
+    }
+}
+
+/// Bytes that a piece takes in its line, what was taken off before it aside.
+fn length(segment: &Segment<'_>) -> u64 {
+    segment.text.len() as u64 + u64::from(segment.indent)
 }
 
 /// A text may be the beginning of one that a narrow window broke; `bare` when nothing stood before it, and `kin` when
-/// rules are looked up by how it begins.
+/// rules are looked up by how it begins. Lines that begin with a number are many, and what ComfyUI says of one is short.
 pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
-    let least = if bare { BEGINNING } else { BEHIND_PREFIX };
+    let numbered = matches!(text.first(), Some(b'0'..=b'9' | b'-'));
+    let least = match (numbered, bare) {
+        (true, _) => NUMBERED,
+        (false, true) => BEGINNING,
+        (false, false) => BEHIND_PREFIX,
+    };
     kin && (least..WHOLE).contains(&text.len())
 }
 
 impl<S: EventSink> Recogniser<'_, S> {
-    /// Puts a line to the one before, when only both together are a known text. True when they are.
+    /// Puts a line to those before it, when only all together are a known text. True when they are.
     pub(super) fn joined(&mut self, segment: &Segment<'_>) -> bool {
         let before = mem::take(&mut self.broken);
-        let follows = !before.text.is_empty() && segment.place.line == before.last_line + 1;
-        if follows && segment.stamp.is_none() && !segment.tagged && !segment.prompted && !segment.glued {
-            let Broken { mut text, place, level, tagged, .. } = before;
-            if segment.indent > 0 {
-                text.push(b' ');
-            }
-            text.extend_from_slice(segment.text);
-            if text.len() <= WHOLE {
-                let whole = Segment { place, level, tagged, indent: 0, text: &text, ..*segment };
-                if self.texts(&whole, &text, false) {
-                    return true;
-                }
-                if !self.packs.matcher().may_begin(segment.text) {
-                    self.broken = Broken { text, place, last_line: segment.place.line, level, tagged };
+        let follows = !before.is_empty() && segment.place.line == before.last.line + 1;
+        if follows && segment.is_bare() && !segment.prompted && !segment.glued && segment.place.segment == 0 {
+            match self.put_together(before, segment) {
+                Put::Known => return true,
+                Put::GoesOn(broken) => {
+                    self.broken = broken;
                     return false;
                 }
+                Put::Apart => {}
             }
         }
         let whole = !segment.cut && !segment.prompted && segment.place.segment == 0;
-        if whole && may_be_broken(segment.text, segment.is_bare(), true) && self.packs.matcher().may_begin(segment.text)
+        if whole
+            && may_be_broken(segment.text, segment.is_bare(), true)
+            && self.packs.matcher().goes_on_behind(segment.text)
         {
-            let Segment { place, level, tagged, text, .. } = *segment;
-            self.broken = Broken { text: text.to_vec(), place, last_line: place.line, level, tagged };
+            self.broken = Broken::begin(segment);
         }
         false
+    }
+
+    /// Both ways are tried, with a blank between the pieces and without one; a known text proves which one is right.
+    fn put_together(&mut self, before: Broken, segment: &Segment<'_>) -> Put {
+        let had_blank = self.breaks.had_blank(&before, segment);
+        let ways = [had_blank, !had_blank].map(|blank| (blank, together(&before.text, blank, segment.text)));
+        if ways.iter().any(|(_, text)| text.len() > WHOLE) {
+            return Put::Apart;
+        }
+        let Broken { place, level, tagged, indent, .. } = before;
+        for (blank, text) in &ways {
+            let whole = Segment { place, level, tagged, indent, text, ..*segment };
+            if self.texts(&whole, text, false) {
+                self.breaks.at_words = *blank && segment.indent == 0;
+                return Put::Known;
+            }
+        }
+        let goes_on = ways.into_iter().find(|(_, text)| self.packs.matcher().goes_on_behind(text));
+        match goes_on {
+            Some((_, text)) => {
+                let (last, last_length) = (segment.place, length(segment));
+                Put::GoesOn(Broken { text, last, last_length, ..before })
+            }
+            None => Put::Apart,
+        }
     }
 
     /// Looks for ComfyUI's text behind a prefix that `input` does not know. True when the line was read.
@@ -82,7 +143,7 @@ impl<S: EventSink> Recogniser<'_, S> {
             let found = matcher.look_up(text, &mut Spans::new())?;
             (found.rule.event.is_comfyui() || found.rule.is_kin()).then(|| found.rule.number())
         };
-        match self.learner.look(segment, known) {
+        match self.learner.look(segment, self.tally.texts, self.tally.comfyui, known) {
             Look::Nothing => return self.quoted_memory_failure(segment),
             Look::Seen => self.tally.hidden += 1,
             Look::Learned => {
@@ -115,4 +176,17 @@ impl<S: EventSink> Recogniser<'_, S> {
         self.learner.read += self.tally.comfyui - before;
         true
     }
+}
+
+/// What came of putting two pieces together.
+enum Put {
+    /// They are a known text.
+    Known,
+    /// They are the beginning of one.
+    GoesOn(Broken),
+    Apart,
+}
+
+fn together(before: &[u8], blank: bool, next: &[u8]) -> Vec<u8> {
+    [before, if blank { b" " } else { b"" }, next].concat()
 }

@@ -2,6 +2,7 @@
 //!
 //! A prefix is known by its form: its signs in their order, where any word or number may stand for another one.
 
+use super::constant::{self, Constants};
 use crate::input::{Level, Place, Segment, level_of};
 
 /// Texts that are looked into.
@@ -76,7 +77,10 @@ pub(super) struct Learner {
     forms: Vec<Form>,
     kept: Vec<Unread>,
     tried: u32,
-    /// A form is known.
+    /// Prefixes that may stand before all lines, and the one that does.
+    constants: Constants,
+    constant: Option<Vec<u8>>,
+    /// Some prefix is known.
     knows: bool,
     /// ComfyUI's texts that were read behind a learned prefix.
     pub(super) read: u64,
@@ -96,7 +100,9 @@ impl Learner {
     /// What stands behind a learned prefix.
     pub(super) fn behind<'t>(&self, segment: &Segment<'t>) -> Option<Segment<'t>> {
         let text = segment.text;
-        let end = self.forms.iter().filter(|form| form.is_known()).find_map(|form| length(&form.signs, text))?;
+        let constant = self.constant.as_ref().and_then(|prefix| constant::length(prefix, text));
+        let of_form = || self.forms.iter().filter(|form| form.is_known()).find_map(|form| length(&form.signs, text));
+        let end = constant.or_else(of_form)?;
         let (prefix, rest) = text.split_at_checked(end)?;
         let rest = unquoted(prefix, rest);
         let indent = rest.iter().take_while(|byte| **byte == b' ').count();
@@ -110,22 +116,36 @@ impl Learner {
         })
     }
 
-    /// Looks into a text: `known` tells the number of the rule of ComfyUI's text that begins a piece of it.
-    pub(super) fn look(&mut self, segment: &Segment<'_>, known: impl Fn(&[u8]) -> Option<usize>) -> Look {
+    /// Looks into a text: `known` tells the number of the rule of ComfyUI's text that begins a piece of it. `texts` is the
+    /// number of all texts up to this one, `comfyui` that of ComfyUI's among them.
+    pub(super) fn look(
+        &mut self,
+        segment: &Segment<'_>,
+        texts: u64,
+        comfyui: u64,
+        known: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Look {
         self.tried += 1;
         let text = segment.text;
-        for at in places(text).take(PLACES) {
+        let found = places(text).take(PLACES).find_map(|at| {
             let (prefix, rest) = text.split_at(at);
-            if let Some(rule) = known(unquoted(prefix, rest)) {
-                if self.sighted(prefix, rule) {
-                    return Look::Learned;
-                }
-                self.keep(segment);
-                return Look::Seen;
-            }
+            known(unquoted(prefix, rest)).map(|rule| (prefix, rule))
+        });
+        let mut learned = false;
+        if let Some((prefix, rule)) = found {
+            learned = self.sighted(prefix, rule);
+            self.constants.sighted(prefix, rule, self.kept.iter().map(|unread| unread.text.as_slice()));
+        }
+        if self.constant.is_none() {
+            self.constant = self.constants.line(text, texts, comfyui == 0);
+            learned |= self.constant.is_some();
+            self.knows |= self.constant.is_some();
+        }
+        if learned {
+            return Look::Learned;
         }
         self.keep(segment);
-        Look::Nothing
+        if found.is_some() { Look::Seen } else { Look::Nothing }
     }
 
     /// Takes the texts that may be read now.
@@ -269,7 +289,7 @@ mod tests {
     fn taught(lines: &[&str]) -> Learner {
         let mut learner = Learner::default();
         for line in lines {
-            learner.look(&segment(line), known);
+            learner.look(&segment(line), u64::from(learner.tried) + 1, 0, known);
         }
         learner
     }

@@ -7,7 +7,9 @@ mod ahead;
 mod answers;
 mod asker;
 mod behind;
+mod boxed;
 mod command_line;
+mod constant;
 mod desk;
 mod exception;
 mod glance;
@@ -20,6 +22,7 @@ mod recognise;
 mod size;
 mod what;
 mod worth;
+mod wrapped;
 
 use std::borrow::Cow;
 

@@ -7,13 +7,15 @@ use memchr::memmem::Finder;
 use serde::Serialize;
 
 use super::asker::{Answer, Asker};
-use super::behind::Broken;
+use super::behind::{Breaks, Broken};
+use super::boxed::Boxed;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
 use super::learn::Learner;
 use super::oom::OomPhrases;
 use super::what::{fact_value, what_of};
+use super::wrapped::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
 use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
@@ -21,8 +23,6 @@ use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Sp
 /// Keys of a rule's `set` that speak to its own event and are no facts.
 const RESERVED: [&str; 11] =
     ["kind", "code", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed", "stack"];
-/// Lines after an allocator's message in which its sentence may go on.
-const OOM_CONTINUES: u8 = 4;
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;
 
@@ -54,12 +54,12 @@ pub struct Recogniser<'p, S> {
     followed: bool,
     pub(super) learner: Learner,
     pub(super) broken: Broken,
+    pub(super) breaks: Breaks,
+    pub(super) boxed: Option<Boxed>,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
-    oom_continues: u8,
-    /// Start of an allocator's sentence that was wrapped by hand, kept to join with its next line.
-    oom_text: Vec<u8>,
+    wrapped: Wrapped,
 }
 
 impl<'p, S: EventSink> Recogniser<'p, S> {
@@ -73,11 +73,12 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             followed: false,
             learner: Learner::default(),
             broken: Broken::default(),
+            breaks: Breaks::default(),
+            boxed: None,
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
-            oom_continues: 0,
-            oom_text: Vec::new(),
+            wrapped: Wrapped::default(),
         }
     }
 
@@ -154,8 +155,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         match answer {
             Answer::Rule(found) => {
                 self.texts_from(segment, segment.text, found, spans, false);
-                if segment.indent == 0 && self.oom_continues > 0 {
-                    self.oom_continues -= 1;
+                if segment.indent == 0 && self.wrapped.is_open() {
+                    self.wrapped.pass();
                 }
             }
             Answer::Silent if self.is_calm() => {
@@ -168,7 +169,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// No line before has a say in what an unknown one means.
     pub(super) fn is_calm(&self) -> bool {
-        let alone = !self.command_continues && self.oom_continues == 0 && self.broken.is_empty();
+        let alone =
+            !self.command_continues && !self.wrapped.is_open() && self.broken.is_empty() && self.boxed.is_none();
         alone && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
     }
 
@@ -186,7 +188,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// Where a text of a segment stands, before its rule is known.
     #[inline]
-    fn at<'t>(&self, segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
+    pub(super) fn at<'t>(&self, segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
         let Segment { place, stamp, level, cut, glued, .. } = *segment;
         At { place, text, rule: "", stamp, level, cut, glued, followed: self.followed }
     }
@@ -203,7 +205,14 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
     }
 
-    fn send<'e>(&mut self, segment: &Segment<'_>, at: At<'e>, what: What<'e>, rule: Option<&'e Rule>, nested: bool) {
+    pub(super) fn send<'e>(
+        &mut self,
+        segment: &Segment<'_>,
+        at: At<'e>,
+        what: What<'e>,
+        rule: Option<&'e Rule>,
+        nested: bool,
+    ) {
         let (indent, tagged) = (segment.indent, segment.tagged);
         self.sink.event(&Event { at, what: &what, rule, indent, tagged, nested });
     }
@@ -228,9 +237,10 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
         }
         self.command_continues = rule.event == EventKind::Launch && continues(segment.text);
         if rule.event == EventKind::Oom {
-            self.oom_continues = OOM_CONTINUES;
-            self.oom_text.clear();
-            self.oom_text.extend_from_slice(hit.text.get(..hit.text.len().min(4096)).unwrap_or_default());
+            self.wrapped.begin(hit.text, OomPhrases(self.packs.oom_phrases()));
+        }
+        if rule.event == EventKind::TracebackStart {
+            self.boxed = Boxed::begins(segment);
         }
         let what = what_of(rule, captures, hit.text, OomPhrases(self.packs.oom_phrases()));
         // Written in one go where it stays: see `docs/performance.md`, copies.
@@ -312,13 +322,18 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
-        if self.joined(segment) {
+        if self.in_box(segment) || self.joined(segment) {
             return;
         }
         if (self.learner.knows() || self.learner.looks(self.tally.comfyui)) && self.behind_prefix(segment) {
             return;
         }
         self.unknown_text(segment);
+    }
+
+    /// Nothing is known of a text.
+    pub(super) fn pass(&mut self, segment: &Segment<'_>) {
+        self.sink.unknown(&self.at(segment, segment.text));
     }
 
     pub(super) fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
@@ -343,8 +358,8 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             self.send(segment, at, What::Launch { args: String::from_utf8_lossy(text) }, None, false);
             return;
         }
-        if self.oom_continues > 0 {
-            self.oom_continues -= 1;
+        if self.wrapped.is_open() {
+            self.wrapped.pass();
             if self.wrapped_oom(segment, at) {
                 return;
             }
@@ -368,20 +383,12 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
 
     /// An allocator's sentence that went on in the next line.
     fn wrapped_oom<'t>(&mut self, segment: &Segment<'t>, at: At<'t>) -> bool {
-        let before = OomPhrases(self.packs.oom_phrases()).read(&self.oom_text).0;
-        self.oom_text.push(b' ');
-        self.oom_text.extend_from_slice(segment.text.get(..segment.text.len().min(4096)).unwrap_or_default());
-        let joined = OomPhrases(self.packs.oom_phrases()).read(&self.oom_text);
-        if joined.0 == before {
+        let phrases = OomPhrases(self.packs.oom_phrases());
+        let Some((numbers, sizes)) = self.wrapped.go_on(segment.text, segment.indent > 0, phrases) else {
             return false;
-        }
+        };
         self.tally.understood += 1;
-        let sizes = joined
-            .1
-            .into_iter()
-            .map(|(name, size)| (Cow::Owned(name.into_owned()), Cow::Owned(size.into_owned())))
-            .collect();
-        let what = What::OomField { numbers: Box::new(joined.0), sizes };
+        let what = What::OomField { numbers: Box::new(numbers), sizes };
         let at = At { rule: "oom-wrapped", ..at };
         self.send(segment, at, what, None, false);
         true

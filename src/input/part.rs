@@ -1,21 +1,22 @@
 //! One part of a line (between carriage returns) becomes bars and segments for the sink.
 //!
-//! Folds a series of redrawn bars into its last frame, and calls `decode`, `ansi`, `bar` and `prefix` where the
-//! bytes ask for it. Knows nothing of blocks; keeps no part after it was handed on.
+//! Calls `decode`, `ansi`, `bar` and `prefix` where the bytes ask for it; bars wait in `frames` until they are the last
+//! of their series, texts go out by `hand_over`. Knows nothing of blocks; keeps no part after it was handed on.
+
+mod frames;
+mod hand_over;
 
 use super::bar;
 use super::decode::Legacy;
-use super::line::{Bar, Level, Place, Segment, Sink};
+use super::line::{Level, Place, Sink};
 use super::rows::Rows;
 use super::{ansi, page, prefix, record, stamp};
+use frames::Frames;
 
-/// How many bytes of a frame are kept until it is known to be the last of its series.
-const TAIL: usize = 128;
 /// How many pieces (bars, texts) one part may hold; what follows stays one text.
 const PIECES: usize = 256;
-/// How many lines are kept as a sample of the input, and how much of each.
+/// How many lines are kept as a sample of the input.
 const SAMPLE: usize = 3;
-const SAMPLE_BYTES: usize = 120;
 
 /// How a part ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,12 +39,14 @@ pub(crate) struct Counts {
     pub(crate) sample: Vec<String>,
 }
 
-/// A frame that may still be redrawn.
-struct Held {
-    place: Place,
-    percent: [u8; 3],
-    /// The figures; `None` when they stand unread in `Parts::tail`.
-    figures: Option<Option<Bar>>,
+/// Where a text stands, and what stands around it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spot {
+    pub(crate) place: Place,
+    /// It follows a bar on the same line.
+    pub(crate) glued: bool,
+    /// It is the end of the input, without a line break.
+    pub(crate) cut: bool,
 }
 
 /// Turns parts into bars and segments.
@@ -52,10 +55,7 @@ pub(crate) struct Parts {
     pub(crate) legacy: Legacy,
     /// Number of the part within its line, from 0.
     part: u32,
-    held: Option<Held>,
-    /// The end of a frame that is held unread, written in place: moving it about cost a tenth of the time on bars.
-    tail: [u8; TAIL],
-    tail_length: usize,
+    frames: Frames,
     /// See [`Parts::is_calm`].
     calm: bool,
     /// The line held a bar.
@@ -83,9 +83,7 @@ impl Parts {
             counts: Counts::default(),
             legacy: Legacy::new(),
             part: 0,
-            held: None,
-            tail: [0; TAIL],
-            tail_length: 0,
+            frames: Frames::new(),
             calm: false,
             barred: false,
             invalid: false,
@@ -105,7 +103,7 @@ impl Parts {
     pub(crate) fn take<S: Sink + ?Sized>(&mut self, raw: &[u8], odd: bool, end: End, line: Place, sink: &mut S) {
         let text = trim_end(raw);
         if odd && bar::fills(text) {
-            self.hold_raw(text, line, sink);
+            self.hold_unread(text, line, sink);
         } else if !text.is_empty() {
             let several = end == End::Cr || self.part > 0;
             let place = Place { segment: if several { self.part + 1 } else { 0 }, ..line };
@@ -152,7 +150,7 @@ impl Parts {
 
     /// Nothing that was seen before has a say in what the next line is.
     fn is_calm(&self) -> bool {
-        let fresh = self.part == 0 && !self.barred && !self.invalid && self.held.is_none();
+        let fresh = self.part == 0 && !self.barred && !self.invalid && !self.frames.wait();
         let usual = !self.buffered && !self.continued && self.tag.is_none() && !self.rows.were_seen();
         fresh && usual && self.counts.sample.len() >= SAMPLE
     }
@@ -168,57 +166,24 @@ impl Parts {
     fn line_ends<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         if self.part > 0 || self.barred || self.invalid {
             self.part = 0;
-            self.release(sink);
+            self.frames.release(sink);
             self.barred = false;
             self.counts.invalid_lines += u64::from(std::mem::take(&mut self.invalid));
         }
     }
 
-    // ---- series of frames ----
-
+    /// A frame that may still be redrawn, of which all but its percentage is still to be read.
     #[inline]
-    fn hold_raw<S: Sink + ?Sized>(&mut self, text: &[u8], line: Place, sink: &mut S) {
-        let place = Place { segment: self.part + 1, ..line };
-        let percent = text.first_chunk().copied().unwrap_or([b' '; 3]);
-        // Before the tail is written: what it held may have to go out first.
-        self.hold(Held { place, percent, figures: None }, sink);
-        let tail = text.last_chunk::<TAIL>().map_or(text, |tail| tail);
-        self.tail_length = tail.len();
-        if let Some(kept) = self.tail.get_mut(..tail.len()) {
-            kept.copy_from_slice(tail);
-        }
+    fn hold_unread<S: Sink + ?Sized>(&mut self, text: &[u8], line: Place, sink: &mut S) {
+        self.bar_begins(sink);
+        self.frames.hold_unread(text, Place { segment: self.part + 1, ..line }, sink);
     }
 
     #[inline]
-    fn hold<S: Sink + ?Sized>(&mut self, frame: Held, sink: &mut S) {
+    fn bar_begins<S: Sink + ?Sized>(&mut self, sink: &mut S) {
         self.barred = true;
         self.end_rows(sink);
-        if let Some(old) = &self.held {
-            let other = match (&old.figures, &frame.figures) {
-                (Some(Some(a)), Some(Some(b))) => a.total != b.total || b.done < a.done,
-                _ => false,
-            };
-            if frame.percent < old.percent || other {
-                self.release(sink);
-            }
-        }
-        self.held = Some(frame);
     }
-
-    /// Hands on the frame that turned out to be the last of its series.
-    fn release<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        if let Some(held) = self.held.take() {
-            let bar = match held.figures {
-                Some(bar) => bar,
-                None => figures(self.tail.get(..self.tail_length).unwrap_or_default()),
-            };
-            if let Some(bar) = bar {
-                sink.bar(held.place, bar);
-            }
-        }
-    }
-
-    // ---- texts ----
 
     #[inline]
     fn plain_text<S: Sink + ?Sized>(&mut self, text: &[u8], place: Place, cut: bool, sink: &mut S) {
@@ -230,7 +195,7 @@ impl Parts {
         } else if text.last() == Some(&b']') && bar::continued(text).is_some() {
             self.pieces(text, place, cut, sink);
         } else {
-            self.deliver(&self.stripped(text), place, false, cut, sink);
+            self.deliver(&self.stripped(text), Spot { place, glued: false, cut }, sink);
         }
     }
 
@@ -249,8 +214,7 @@ impl Parts {
             && !matches!(text.last(), Some(b']' | b'-' | b'>'))
             && let Some(out) = prefix::behind_tag(tag, trim_end(text))
         {
-            let glued = self.barred;
-            return self.deliver(&out, place, glued, cut, sink);
+            return self.deliver(&out, Spot { place, glued: self.barred, cut }, sink);
         }
         let mut decoded = std::mem::take(&mut self.decoded);
         let mut stripped = std::mem::take(&mut self.stripped);
@@ -280,15 +244,14 @@ impl Parts {
         if !self.buffered && stamp::of_buffer(text).is_some() {
             self.buffered = true;
         }
-        if self.buffered && join_writes(text, &mut joined) {
+        if self.buffered && stamp::join_writes(text, &mut joined) {
             text = trim_end(&joined);
         } else {
             text = trim_end(stamp::without_tail(text));
         }
         text = trim_end(page::without_break(text));
         if bar::fills(text) {
-            let part = self.part;
-            self.hold_raw(text, Place { segment: part + 1, ..place }, sink);
+            self.hold_unread(text, place, sink);
         } else {
             self.pieces(text, place, cut, sink);
         }
@@ -314,11 +277,11 @@ impl Parts {
             let before = trim_end(out.text.get(..frame.start).unwrap_or_default());
             if !before.is_empty() {
                 let piece = prefix::Stripped { text: before, ..out };
-                let glued = self.barred;
-                self.deliver(&piece, place, glued, false, sink);
+                self.deliver(&piece, Spot { place, glued: self.barred, cut: false }, sink);
                 self.next_piece(&mut place);
             }
-            self.hold(Held { place, percent: frame.percent, figures: Some(frame.bar) }, sink);
+            self.bar_begins(sink);
+            self.frames.hold_read(frame.percent, frame.bar, place, sink);
             let rest = out.text.get(frame.end..).unwrap_or_default();
             let stamp = out.stamp;
             out = prefix::strip(rest);
@@ -328,164 +291,13 @@ impl Parts {
             }
             self.next_piece(&mut place);
         }
-        let glued = self.barred;
-        self.deliver(&out, place, glued, cut, sink);
+        self.deliver(&out, Spot { place, glued: self.barred, cut }, sink);
     }
 
     fn next_piece(&mut self, place: &mut Place) {
         self.part = self.part.saturating_add(1);
         place.segment = self.part + 1;
     }
-
-    #[inline]
-    fn deliver<S: Sink + ?Sized>(
-        &mut self,
-        out: &prefix::Stripped<'_>,
-        place: Place,
-        glued: bool,
-        cut: bool,
-        sink: &mut S,
-    ) {
-        if out.cell.is_some() || self.rows.were_seen() {
-            self.row(out, place, glued, cut, sink);
-        } else {
-            self.hand_over(out, place, glued, cut, sink);
-        }
-    }
-
-    /// A text where some stand in rows: it begins a message, goes on with one, or is none of them.
-    #[inline(never)]
-    fn row<S: Sink + ?Sized>(
-        &mut self,
-        out: &prefix::Stripped<'_>,
-        place: Place,
-        glued: bool,
-        cut: bool,
-        sink: &mut S,
-    ) {
-        let blanks = self.rows.blanks_within(out, place);
-        if blanks.is_some_and(|blanks| self.rows.goes_on(out, blanks, place, cut)) {
-            return;
-        }
-        self.end_rows(sink);
-        let below = self.rows.below(out).unwrap_or(*out);
-        if let Some(blanks) = blanks {
-            self.rows.begin_line(&prefix::Stripped { indent: blanks, ..*out }, place, glued, cut);
-        } else if !self.rows.begin(&below, place, glued, cut) {
-            self.hand_over(out, place, glued, cut, sink);
-        }
-    }
-
-    /// The message that waited is complete.
-    #[inline]
-    pub(crate) fn end_rows<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        if self.rows.wait() {
-            self.hand_over_rows(sink);
-        }
-    }
-
-    #[inline(never)]
-    fn hand_over_rows<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        // Lent out while its text is looked at.
-        let mut rows = std::mem::take(&mut self.rows);
-        let (out, place, glued, cut) = rows.message();
-        self.hand_over(&out, place, glued, cut, sink);
-        rows.end();
-        self.rows = rows;
-    }
-
-    #[inline]
-    fn hand_over<S: Sink + ?Sized>(
-        &mut self,
-        out: &prefix::Stripped<'_>,
-        place: Place,
-        glued: bool,
-        cut: bool,
-        sink: &mut S,
-    ) {
-        if out.text.is_empty() {
-            if place.segment <= 1 {
-                self.counts.blank_lines += 1;
-            }
-            if out.tagged {
-                self.tag = out.level.map(|level| (place.line, level));
-            }
-            return;
-        }
-        self.release_before_text(sink);
-        let mut segment = Segment {
-            place,
-            text: out.text,
-            indent: out.indent,
-            stamp: out.stamp,
-            level: out.level,
-            tagged: out.tagged,
-            prompted: out.prompted,
-            glued,
-            cut,
-        };
-        if self.tag.is_some() || self.continued || out.prompted {
-            self.carry_over(&mut segment);
-        }
-        if segment.stamp.is_none() && !self.entry_stamp.is_empty() {
-            segment.stamp = Some(&self.entry_stamp);
-        }
-        if out.text.last() == Some(&b']') && out.text.ends_with(b" blob data]") {
-            let size = out.text.strip_prefix(b"[").is_some_and(|s| s.first().is_some_and(u8::is_ascii_digit));
-            self.counts.blob_lines += u64::from(size);
-        }
-        if self.counts.sample.len() < SAMPLE {
-            let short = out.text.get(..SAMPLE_BYTES).unwrap_or(out.text);
-            self.counts.sample.push(String::from_utf8_lossy(short).into_owned());
-        }
-        sink.segment(&segment);
-    }
-
-    #[inline]
-    fn release_before_text<S: Sink + ?Sized>(&mut self, sink: &mut S) {
-        if self.held.is_some() {
-            self.release(sink);
-        }
-    }
-
-    /// A level tag alone on its line counts for the next one; a typed command may go on over several lines.
-    fn carry_over(&mut self, segment: &mut Segment<'_>) {
-        if let Some((line, level)) = self.tag.take()
-            && line + 1 == segment.place.line
-            && !segment.tagged
-        {
-            segment.tagged = true;
-            segment.level = Some(level);
-        }
-        if self.continued && segment.stamp.is_none() && !segment.tagged {
-            segment.prompted = true;
-        }
-        self.continued = segment.prompted && matches!(segment.text.last(), Some(b'\\' | b'^' | b'`'));
-    }
-}
-
-/// The figures of a held frame; a copy from a web page may have blanks of its own.
-fn figures(tail: &[u8]) -> Option<Bar> {
-    bar::figures(tail).or_else(|| page::has_fixed_blanks(tail).then(|| bar::figures(&page::with_blanks(tail)))?)
-}
-
-/// Takes the stamps of the log buffer out of a line of several writes, but for the first one; false when there are none.
-fn join_writes(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let from = stamp::of_buffer(text).unwrap_or(0);
-    let Some(mut found) = stamp::next_of_buffer(text, from) else { return false };
-    out.clear();
-    let mut at = 0;
-    loop {
-        let (start, length) = found;
-        out.extend_from_slice(text.get(at..start).unwrap_or_default());
-        at = start + length;
-        match stamp::next_of_buffer(text, at) {
-            Some(more) => found = more,
-            None => break,
-        }
-    }
-    out.extend_from_slice(text.get(at..).unwrap_or_default());
-    true
 }
 
 /// Gives back a buffer, unless one huge line made it huge.

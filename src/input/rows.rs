@@ -4,6 +4,7 @@
 //! did. Only one line of a message is kept, and no result depends on when its rows come.
 
 use super::line::{Level, Place};
+use super::part::Spot;
 use super::prefix::{self, Cell, Stripped};
 
 /// A message above this is not put together any further.
@@ -23,9 +24,7 @@ pub(crate) struct Rows {
     indent: u32,
     level: Option<Level>,
     tagged: bool,
-    place: Place,
-    glued: bool,
-    cut: bool,
+    spot: Spot,
     last: Row,
 }
 
@@ -77,29 +76,30 @@ impl Rows {
     }
 
     /// Keeps the first row of a message; false when the text is none.
-    pub(crate) fn begin(&mut self, out: &Stripped<'_>, place: Place, glued: bool, cut: bool) -> bool {
+    pub(crate) fn begin(&mut self, out: &Stripped<'_>, spot: Spot) -> bool {
         let Some(cell) = out.cell else { return false };
         self.cell = Some(cell);
-        self.begin_line(out, place, glued, cut);
+        self.begin_line(out, spot);
         self.last.cells = usize::try_from(cell.used).unwrap_or(usize::MAX);
         true
     }
 
     /// Keeps the first row of another line of a message.
-    pub(crate) fn begin_line(&mut self, out: &Stripped<'_>, place: Place, glued: bool, cut: bool) {
+    pub(crate) fn begin_line(&mut self, out: &Stripped<'_>, spot: Spot) {
         self.waits = true;
         self.text.clear();
         self.text.extend_from_slice(out.text);
         self.stamp = out.stamp.map(<[u8]>::to_vec);
         (self.indent, self.level, self.tagged) = (out.indent, out.level, out.tagged);
-        (self.place, self.glued, self.cut) = (place, glued, cut);
-        self.last = Row::of(out.text, out.indent, place.line);
+        self.spot = spot;
+        self.last = Row::of(out.text, out.indent, spot.place.line);
     }
 
     /// Takes a row of the message that goes on with its line; false when it begins another line.
-    pub(crate) fn goes_on(&mut self, out: &Stripped<'_>, blanks: u32, place: Place, cut: bool) -> bool {
+    pub(crate) fn goes_on(&mut self, out: &Stripped<'_>, blanks: u32, spot: Spot) -> bool {
         let room = self.cell.and_then(|cell| cell.width).and_then(|width| usize::try_from(width).ok());
-        let Some(room) = room.filter(|_| blanks == 0 && place.line <= self.last.line + 1 && self.last.cells > 0) else {
+        let Some(room) = room.filter(|_| blanks == 0 && spot.place.line <= self.last.line + 1 && self.last.cells > 0)
+        else {
             return false;
         };
         let word = out.text.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -109,15 +109,20 @@ impl Rows {
                 let mut bytes = [0; 4];
                 self.last.cells + prefix::cells(c.encode_utf8(&mut bytes).as_bytes()) > room
             });
-        if self.text.len() + out.text.len() > LONGEST || !(halved || self.last.cells + 1 + prefix::cells(word) > room) {
+        // A box fills its rows, and each of them is one.
+        let is_drawn = matches!(out.text, [0xe2, 0x94 | 0x95, ..]);
+        if is_drawn
+            || self.text.len() + out.text.len() > LONGEST
+            || !(halved || self.last.cells + 1 + prefix::cells(word) > room)
+        {
             return false;
         }
         if !halved {
             self.text.push(b' ');
         }
         self.text.extend_from_slice(out.text);
-        self.last = Row::of(out.text, 0, place.line);
-        self.cut = cut;
+        self.last = Row::of(out.text, 0, spot.place.line);
+        self.spot.cut = spot.cut;
         true
     }
 
@@ -129,7 +134,7 @@ impl Rows {
     }
 
     /// The line that waited.
-    pub(crate) fn message(&self) -> (Stripped<'_>, Place, bool, bool) {
+    pub(crate) fn message(&self) -> (Stripped<'_>, Spot) {
         let out = Stripped {
             text: &self.text,
             indent: self.indent,
@@ -139,7 +144,7 @@ impl Rows {
             prompted: false,
             cell: None,
         };
-        (out, self.place, self.glued, self.cut)
+        (out, self.spot)
     }
 
     /// Nothing waits any more.

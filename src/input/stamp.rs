@@ -112,6 +112,25 @@ pub(crate) fn without_tail(s: &[u8]) -> &[u8] {
     s
 }
 
+/// Takes the stamps of the log buffer out of a line of several writes, but for the first one; false when there are none.
+pub(crate) fn join_writes(text: &[u8], out: &mut Vec<u8>) -> bool {
+    let from = of_buffer(text).unwrap_or(0);
+    let Some(mut found) = next_of_buffer(text, from) else { return false };
+    out.clear();
+    let mut at = 0;
+    loop {
+        let (start, length) = found;
+        out.extend_from_slice(text.get(at..start).unwrap_or_default());
+        at = start + length;
+        match next_of_buffer(text, at) {
+            Some(more) => found = more,
+            None => break,
+        }
+    }
+    out.extend_from_slice(text.get(at..).unwrap_or_default());
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

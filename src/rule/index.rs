@@ -119,7 +119,7 @@ impl Index {
     }
 
     #[inline]
-    fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
+    pub(super) fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
         let four = four_of(line)?;
         let Some(eight) = eight_of(line).filter(|eight| !blank_runs(*eight)) else { return self.loose.ask(four, ask) };
         let (long, short) = (self.by_eight.get(eight), self.by_four.get(four));

@@ -18,6 +18,8 @@ use super::version::{Since, Version};
 const REGEX_SIZE_LIMIT: usize = 256 * 1024;
 /// Blanks after which a text is taken for another one, written by a cursor that had wandered off.
 const WANDERED: usize = 8;
+/// Below, the beginning of a text is only looked for by its first letters.
+const SHORT: usize = 60;
 
 /// A message rule, ready to match.
 #[derive(Debug)]
@@ -181,6 +183,14 @@ impl Rule {
         }
     }
 
+    /// `text` is the beginning of what it knows; of a regex only the anchor tells.
+    fn goes_on_behind(&self, text: &[u8]) -> bool {
+        match &self.form {
+            Form::Template(template) => template.goes_on_behind(text),
+            Form::Regex(pattern) => text.starts_with(&pattern.anchor),
+        }
+    }
+
     /// How many captures it has.
     pub(crate) fn capture_count(&self) -> usize {
         self.slots().len()
@@ -335,7 +345,7 @@ impl Matcher {
         self.look_up_or_kin(line, spans).0
     }
 
-    /// The same, and whether any rule is looked up by how the line begins; see [`Matcher::may_begin`].
+    /// The same, and whether any rule is looked up by how the line begins; so that it may be the beginning of one.
     pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, bool) {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
@@ -371,9 +381,15 @@ impl Matcher {
         self.index.has_none(line, blank, colon)
     }
 
-    /// Some rule is looked up by the first bytes of `text`.
-    pub(crate) fn may_begin(&self, text: &[u8]) -> bool {
-        self.index.candidates(text, |_, _| Some(())).is_some()
+    /// `text` is the beginning of what some rule knows, and not all of it. Of a short one the letters it begins with must be
+    /// the rule's: to look for other rules costs more than they are worth.
+    pub(crate) fn goes_on_behind(&self, text: &[u8]) -> bool {
+        let mut goes_on = |number, _| self.rules.get(usize::from(number))?.goes_on_behind(text).then_some(());
+        if text.len() < SHORT {
+            self.index.by_start(text, &mut goes_on).is_some()
+        } else {
+            self.index.candidates(text, goes_on).is_some()
+        }
     }
 
     /// Some rule's template begins `text`; what follows it is not looked at.

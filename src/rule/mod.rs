@@ -12,6 +12,7 @@ mod matcher;
 mod outline;
 mod pack;
 mod role;
+mod run_out;
 mod schema;
 mod sieve;
 mod sign;

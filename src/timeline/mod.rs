@@ -3,6 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod doubled;
 mod ending;
 mod evidence;
 mod failure;
@@ -15,6 +16,7 @@ mod session;
 mod signal;
 mod signs;
 
+pub use doubled::Once;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
