@@ -5,7 +5,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::rule::SignOf;
+use crate::rule::{SignDef, SignOf};
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -74,7 +74,7 @@ fn handled_by_pack(exception: &Exception, view: &View<'_>) -> bool {
 fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
     exception.place == ExceptionPlace::Unknown
         && exception.dirs.is_empty()
-        && outside(exception, words) == Some(NETWORK)
+        && outside(exception, words).is_some_and(|sign| sign.is == NETWORK)
         && started_all_the_same(exception, view)
 }
 
@@ -88,27 +88,16 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
 }
 
-/// How a cause outside is told, by the word that signs have for it.
-fn cause_outside(is: &str) -> Option<&'static str> {
-    match is {
-        NETWORK => Some("error-network"),
-        "refused" => Some("error-refused-by-server"),
-        "disk" => Some("error-disk"),
-        "access" => Some("error-access"),
-        _ => None,
-    }
-}
-
 /// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
 /// that is missing, or the user who stopped it.
-fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
+fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
+    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text))
 }
 
 /// Ctrl-C raises too, wherever the program happens to be.
 pub fn stopped_by_user(exception: &Exception, words: &Words<'_>) -> bool {
-    outside(exception, words) == Some(USER)
+    outside(exception, words).is_some_and(|sign| sign.is == USER)
 }
 
 fn unnamed(exception: &Exception) -> bool {
@@ -240,9 +229,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
-    let outside = outside(exception, words).and_then(|is| Some((is, cause_outside(is)?)));
+    let outside = outside(exception, words).filter(|sign| !sign.says.is_empty());
     let key = match exception.place {
-        _ if let Some((_, key)) = outside => key,
+        _ if let Some(sign) = outside => &sign.says,
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
@@ -265,7 +254,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
         .about(match outside {
-            Some((is, _)) => is,
+            Some(sign) => &sign.is,
             None if kind.is_empty() => "error",
             None => &kind,
         })

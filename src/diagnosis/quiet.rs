@@ -5,11 +5,13 @@ use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
+use crate::rule::SignOf;
 use crate::timeline::{EndingKind, Timeline};
 
-/// What SIGTERM leaves as the exit code of a shell, and of Python's own modules.
-const SIGTERM_CODE: i64 = 143;
-const SIGTERM: i64 = -15;
+/// The exit code of a program that was asked to stop.
+fn asked_to_stop(code: Option<i64>, words: &Words<'_>) -> bool {
+    code.is_some_and(|code| words.packs.shows(SignOf::StopCode, &code.to_string()))
+}
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
 pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally: Tally) -> Finding {
@@ -90,7 +92,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         "insufficient-stopped-by-user"
     } else if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
-    } else if in_flight && matches!(code, Some(SIGTERM_CODE | SIGTERM)) {
+    } else if in_flight && asked_to_stop(code, words) {
         "insufficient-in-flight-terminated"
     } else if in_flight && code_only {
         "insufficient-in-flight-crash"
@@ -117,7 +119,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
     let ending = view.ending()?;
     let at = ending.restarted.as_ref()?;
     let line = at.place.line.to_string();
-    let terminated = matches!(ending.exit_code, Some(SIGTERM_CODE | SIGTERM));
+    let terminated = asked_to_stop(ending.exit_code, words);
     let (one, many) = match terminated {
         true => ("insufficient-restarted-terminated", "insufficient-restarted-terminated-many"),
         false => ("insufficient-restarted-one", "insufficient-restarted-many"),

@@ -12,7 +12,7 @@ const NO_INIT: &str = "no-init";
 const METAL: &str = "MPS";
 
 /// Parts a finding's remedies act on.
-pub fn parts(finding: &Finding) -> Vec<&str> {
+pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
     let about = finding.about.as_deref().unwrap_or_default();
     match finding.id.as_str() {
         "gpu-oom" if about == "driver" => vec!["driver", "activations"],
@@ -32,7 +32,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
-        "other-error" if matches!(about, "network" | "refused" | "disk" | "access") => vec![about],
+        "other-error" if words.packs.signs_of(SignOf::Outside).any(|sign| sign.is == about) => vec![about],
         "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
@@ -193,7 +193,7 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     if finding.id == "insufficient-evidence" {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
-    let parts = parts(finding);
+    let parts = parts(finding, words);
     let tags = tags(view, words, finding);
     let narrow = NARROW.contains(&finding.id.as_str());
     let mut chosen: Vec<&RemedyDef> = words
@@ -291,7 +291,7 @@ fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
 
 /// Common steps that would not help here.
 pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
-    let parts = parts(finding);
+    let parts = parts(finding, words);
     let tags = tags(view, words, finding);
     words
         .packs

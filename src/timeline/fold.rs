@@ -444,7 +444,7 @@ impl EventSink for Fold {
         self.timeline.events += 1;
         self.note_text(at);
         self.told().touch(at.place.line);
-        self.open.answer_of_docker(at);
+        self.open.answer_of_docker(at, &self.signs);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {

@@ -17,8 +17,9 @@ impl End {
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
-                if *cgroup && self.constraint.is_none() {
-                    self.constraint = Some(("CONSTRAINT_MEMCG".to_owned(), Evidence::of(at)));
+                if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
+                {
+                    self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
                 }
             }
             What::KernelOom { constraint } => {
