@@ -90,6 +90,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let by_user = session.exceptions.last().is_some_and(|last| super::failure::stopped_by_user(last, words));
     let key = if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
         "insufficient-stopped-by-user"
+    } else if session.prompts.lost > 0 && ending.is_some_and(|ending| ending.kind == EndingKind::CleanStop) {
+        "insufficient-stopped"
     } else if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
     } else if in_flight && asked_to_stop(code, words) {
@@ -146,7 +148,10 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let ending = view.ending();
     let of_code = ending.filter(|ending| ending.kind == EndingKind::NativeCrash).and_then(|ending| ending.at.as_ref());
     let pause = ending.and_then(|ending| ending.pause.as_ref());
-    if let Some(at) = of_code {
+    let stop = view.session.stopped.as_ref().filter(|_| key == "insufficient-stopped");
+    if let Some(at) = stop {
+        lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
+    } else if let Some(at) = of_code {
         lines.push(evidence(at, None));
     } else if let Some(pause) = pause {
         lines.push(evidence(pause, Some(words.say("remark-pause", &[]))));
@@ -162,7 +167,7 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
             .figures(in_flight(view, words));
     match key {
         // Whoever pressed Ctrl-C knows what happened.
-        "insufficient-stopped-by-user" => draft.because(lines),
+        "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
         // The terminal printed nothing more.
         "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),

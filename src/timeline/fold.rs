@@ -190,6 +190,8 @@ struct End {
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,
+    /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
+    kernel_names: bool,
     anon_mib: Option<f64>,
     crash: Option<Evidence>,
     daemon: Option<Evidence>,
@@ -420,8 +422,11 @@ impl EventSink for Fold {
             Some(block) => block.event(event, &mut self.texts, &self.signs),
             None => self.open.event(event, &mut self.texts, &self.signs),
         }
-        if matches!(event.what, What::PromptExecuted { .. }) {
-            self.lives_on();
+        match event.what {
+            // Whoever takes prompts has not stopped.
+            What::PromptGot => self.open.session.stopped = None,
+            What::PromptExecuted { .. } => self.lives_on(),
+            _ => {}
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
             || matches!(
