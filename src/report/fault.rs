@@ -160,6 +160,7 @@ mod tests {
             UsageError::NoProcess { pid: 7 },
             UsageError::NotUsed { option: "--env" },
             UsageError::StoppedBeforeKnown,
+            UsageError::StoppedEarly,
             UsageError::SideEvidence { what: "facts", path: given(), source: Error::other("disk") },
         ]
     }
