@@ -135,7 +135,16 @@ fn what_fails_now_goes_before_an_older_kill() {
 fn a_fault_of_long_ago_is_told_with_all_that_ran_since() {
     let quiet = format!("{START}{}", GOOD.repeat(9));
     let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{}", quiet.repeat(3)));
-    assert!(report.verdict.headline.starts_with("Before the start in line 16: "), "{}", report.verdict.headline);
+    let well =
+        "ComfyUI runs well now: 27 prompts without a fault since the start in line 16. Before that: ComfyUI was killed";
+    assert!(report.verdict.headline.starts_with(well), "{}", report.verdict.headline);
+    assert_eq!(primary(&report), ("host-oom", Grade::Moderate));
+    // One that failed since, or one that nobody ended, is not "well".
+    let failed = "got prompt\n!!! Exception during processing !!! x\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 1, in execute\nRuntimeError: x\n\nPrompt executed in 1.00 seconds\n";
+    for tail in [format!("{failed}{GOOD}"), OPEN.to_owned()] {
+        let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{}{tail}", quiet.repeat(3)));
+        assert!(!report.verdict.headline.contains("runs well"), "{tail}{}", report.verdict.headline);
+    }
     assert_eq!(
         figure(&report, "session"),
         "last seen in session 1 of 4; since the start in line 16 27 prompts ran to the end without it"
