@@ -89,17 +89,18 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     });
     // What nobody knows is no step that asks for too much.
     add("offload-cannot", offload_cannot && finding.about.as_deref() != Some("unexplained"));
-    let incomplete = words.packs.signs_of(SignOf::Circumstance).find(|sign| sign.is == NO_INIT);
+    // What says more than that something is missing has a remedy of its own.
+    let told = |reason: &str| {
+        let mut signs = words.packs.signs_of(SignOf::Circumstance);
+        signs.any(|sign| (sign.is == NO_INIT || sign.place == SignPlace::Said) && sign.fits(reason))
+    };
     let reasons: Vec<&str> = session
         .nodes
         .iter()
         .filter(|node| node.failed)
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
-    add(
-        "only-incomplete",
-        !reasons.is_empty() && incomplete.is_some_and(|sign| reasons.iter().all(|reason| sign.fits(reason))),
-    );
+    add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
@@ -125,6 +126,9 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
         }
         SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
+        SignPlace::Said => {
+            finding.figures.iter().map(|figure| &figure.text).chain([&finding.summary]).any(|text| fits(text))
+        }
         // Of a system, not of a circumstance.
         SignPlace::Path | SignPlace::Line => false,
     }

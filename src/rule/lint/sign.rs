@@ -7,7 +7,7 @@ use crate::rule::{SignDef, SignOf, SignPlace};
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
 const CONSTRAINTS: [&str; 2] = ["container", "machine"];
-const OUTSIDE: [&str; 5] = ["network", "refused", "disk", "access", "user"];
+const OUTSIDE: [&str; 6] = ["network", "refused", "disk", "access", "old-python", "user"];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {

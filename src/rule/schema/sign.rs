@@ -70,6 +70,8 @@ pub enum SignPlace {
     Frame,
     /// What a finding says in figures.
     Figure,
+    /// What a finding says, in its summary and in figures.
+    Said,
     /// Paths of the installation, of the user's folder and of node packs.
     Path,
     /// The line or the word itself; of a system, the command line that started ComfyUI.
