@@ -1,5 +1,6 @@
 //! Ctrl-C and SIGTERM at commands that need whole logs, and named pipes, which can be read only once.
 #![cfg(unix)]
+#![allow(clippy::unwrap_used)] // a test may panic
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

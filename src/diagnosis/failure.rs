@@ -25,6 +25,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, words))
+        .filter(|exception| !told_by_host_oom(exception, view))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -81,6 +82,14 @@ fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool 
 /// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
 fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
+}
+
+/// An Error Report's fields repeat the text of a RAM allocation that failed.
+fn told_by_host_oom(exception: &Exception, view: &View<'_>) -> bool {
+    let same = |text: &str| !text.is_empty() && (text.contains(&exception.message) || exception.message.contains(text));
+    exception.from_report
+        && !exception.message.is_empty()
+        && view.session.host_ooms.iter().any(|oom| !is_absurd(oom, view) && same(oom.at.text.trim()))
 }
 
 /// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.

@@ -32,7 +32,10 @@ pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
-        "other-error" if words.packs.signs_of(SignOf::Outside).any(|sign| sign.is == about) => vec![about],
+        // A cause outside, or a prompt that was refused, has remedies of its own.
+        "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
+            vec![about]
+        }
         "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
