@@ -310,7 +310,7 @@ fn a_bug_of_a_model_begins_with_the_model() {
 #[test]
 fn a_refused_prompt_has_a_next_step() {
     let report = triage(&format!(
-        "{START}{READY}got prompt\nFailed to validate prompt for output 5:\n* LoadImage 3:\n  - Custom validation failed for node: image - Invalid image file: a.png\nOutput will be ignored\n"
+        "{START}{READY}got prompt\nFailed to validate prompt for output 5:\n* LoadImage 3:\n  - Custom validation failed for node: image - Invalid image file: a.png\nOutput will be ignored\ninvalid prompt: {{'type': 'prompt_outputs_failed_validation', 'message': 'Prompt outputs failed validation', 'details': '', 'extra_info': {{}}}}\n"
     ));
     assert_eq!(report.verdict.primary, "other-error", "{}", report.verdict.headline);
     let remedies: Vec<_> = report.next_steps.iter().filter_map(|step| step.remedy.as_deref()).collect();

@@ -81,7 +81,9 @@ fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool 
 
 /// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
 fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
-    unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
+    let session = view.session;
+    let mut prompts = session.ooms.iter().map(|oom| oom.prompt).chain(session.host_ooms.iter().map(|oom| oom.prompt));
+    unnamed(exception) && prompts.any(|prompt| prompt == exception.prompt)
 }
 
 /// An Error Report's fields repeat the text of a RAM allocation that failed.
