@@ -97,6 +97,13 @@ pub enum UsageError {
         help("without --redact, Ctrl-C gives the report on what was read")
     )]
     StoppedBeforeKnown,
+    /// Ctrl-C while logs were read of which a part is no answer.
+    #[error("stopped before all logs were read to their end: no answer is given on a part of them")]
+    #[diagnostic(
+        code(comfy_triage::usage::stopped_early),
+        help("comfy-triage LOG alone gives the report on what was read when Ctrl-C comes")
+    )]
+    StoppedEarly,
     /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
     #[error("`{option}` is not used by this version: the answer comes from the log alone")]
     #[diagnostic(code(comfy_triage::usage::not_used), severity(Warning))]

@@ -135,9 +135,132 @@ fn what_fails_now_goes_before_an_older_kill() {
 fn a_fault_of_long_ago_is_told_with_all_that_ran_since() {
     let quiet = format!("{START}{}", GOOD.repeat(9));
     let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{}", quiet.repeat(3)));
-    assert!(report.verdict.headline.starts_with("Before the start in line 16: "), "{}", report.verdict.headline);
+    let well =
+        "ComfyUI runs well now: 27 prompts without a fault since the start in line 16. Before that: ComfyUI was killed";
+    assert!(report.verdict.headline.starts_with(well), "{}", report.verdict.headline);
+    assert_eq!(primary(&report), ("host-oom", Grade::Moderate));
+    // One that failed since, or one that nobody ended, is not "well".
+    let failed = "got prompt\n!!! Exception during processing !!! x\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 1, in execute\nRuntimeError: x\n\nPrompt executed in 1.00 seconds\n";
+    for tail in [format!("{failed}{GOOD}"), OPEN.to_owned()] {
+        let report = triage(&format!("{START}{GOOD}{OPEN}{SHELL}{}{tail}", quiet.repeat(3)));
+        assert!(!report.verdict.headline.contains("runs well"), "{tail}{}", report.verdict.headline);
+    }
     assert_eq!(
         figure(&report, "session"),
         "last seen in session 1 of 4; since the start in line 16 27 prompts ran to the end without it"
     );
+}
+
+#[test]
+fn a_restart_on_purpose_is_no_silent_end() {
+    for text in
+        ["\nRestarting... [Legacy Mode]\n\n\nCommand: ['/venv/bin/python', 'main.py']\n", "\nRestarting...\n\n\n"]
+    {
+        let report = triage(&format!("{START}{GOOD}{OPEN}{text}{START}{GOOD}{GOOD}"));
+        assert_eq!(primary(&report), ("no-fault", Grade::Strong), "{}", report.verdict.headline);
+        assert_eq!(report.sessions.len(), 2);
+        let alone = triage(&format!("{START}{OPEN}{text}"));
+        assert_eq!(
+            alone.verdict.headline.split(" in the middle").next(),
+            Some("ComfyUI was stopped or restarted on purpose")
+        );
+        assert_eq!(alone.findings[0].evidence[0].at.line, 14, "{text}");
+    }
+    // Who takes another prompt after such a line has not stopped.
+    let goes_on = triage(&format!("{START}{GOOD}Restarting...\n{OPEN}"));
+    assert!(goes_on.verdict.headline.contains("stops in the middle of a prompt"), "{}", goes_on.verdict.headline);
+}
+
+#[test]
+fn what_an_error_quotes_of_a_kill_is_no_kill() {
+    for line in ["Error: Killed\n", "RuntimeError: Killed\n", "RuntimeError: exit code 137\n"] {
+        let report = triage(&format!("{START}{GOOD}{OPEN}{line}"));
+        assert_eq!(report.verdict.primary, "other-error", "{line}{}", report.verdict.headline);
+        assert!(
+            report
+                .findings
+                .iter()
+                .all(|finding| finding.id != "host-oom" || finding.about.as_deref() == Some("silent-end")),
+            "{line}"
+        );
+    }
+    assert_eq!(triage(&format!("{START}{GOOD}{OPEN}Job failed: Killed\n")).verdict.primary, "insufficient-evidence");
+    assert_eq!(primary(&triage(&format!("{START}{GOOD}{OPEN}Killed\n"))), ("host-oom", Grade::Moderate));
+}
+
+#[test]
+fn the_kernels_constraint_alone_tells_a_kill_and_its_limit() {
+    let line = |constraint: &str, task: &str| {
+        format!(
+            "oom-kill:constraint={constraint},nodemask=(null),cpuset=ab12,mems_allowed=0,task_memcg=/x,task={task},pid=17,uid=0\n"
+        )
+    };
+    let report = |constraint: &str, task: &str| triage(&format!("{START}{GOOD}{OPEN}{}", line(constraint, task)));
+    let container = report("CONSTRAINT_MEMCG", "python3");
+    assert_eq!(primary(&container), ("container-limit", Grade::Certain), "{}", container.verdict.headline);
+    assert_eq!(container.findings[0].evidence[0].at.line, 15);
+    assert_eq!(primary(&report("CONSTRAINT_NONE", "python")), ("host-oom", Grade::Certain));
+    // Another program's death, or a line that was cut before it names one.
+    assert_eq!(report("CONSTRAINT_NONE", "chrome").verdict.primary, "insufficient-evidence");
+    let cut = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=ab12,mems_allowed=0\n";
+    assert_eq!(triage(&format!("{START}{GOOD}{OPEN}{cut}")).verdict.primary, "insufficient-evidence");
+    let lives = triage(&format!("{START}{OPEN}{}Prompt executed in 3.00 seconds\n", line("CONSTRAINT_NONE", "python")));
+    assert_eq!(primary(&lives), ("no-fault", Grade::Strong));
+}
+
+#[test]
+fn tools_tell_ends_in_many_forms() {
+    let of = |line: &str| {
+        let report = triage(&format!("{START}{GOOD}{OPEN}{line}\n"));
+        (report.verdict.primary.clone(), report.findings[0].about.clone().unwrap_or_default())
+    };
+    for line in [
+        "exit code: 137",
+        "exited with code 137",
+        "exit status 137",
+        "exited: comfyui (exit status 137; not expected)",
+        "App [comfyui:0] exited with code [0] via signal [SIGKILL]",
+        "Error: Process completed with exit code 137.",
+        "Command terminated by signal 9",
+        "+++ killed by SIGKILL +++",
+        "Program terminated with signal SIGKILL, Killed.",
+        "exitCode: 137",
+        "\"ExitCode\": 137,",
+        "Exited (137) 2 minutes ago",
+        "Exit code: -9",
+        "comfyui.service: Main process exited, code=killed, status=9/KILL",
+        "comfyui.service: A process of this unit has been killed by the OOM killer.",
+        "Getötet",
+        "./run.sh: Zeile 3:  4242 Getötet                 python main.py",
+        "[1]+  Getötet                 python main.py",
+        "Processus arrêté",
+        "./run.sh : ligne 3 :  4242 Processus arrêté        python main.py",
+        "Terminado (killed)",
+        "./run.sh: línea 3:  4242 Terminado (killed)      python main.py",
+        "強制終了",
+        "Убито",
+        "./run.sh: строка 3:  4242 Убито                   python main.py",
+        "Morto",
+        "./run.sh: linha 3:  4242 Morto                   python main.py",
+    ] {
+        assert_eq!(of(line).0, "host-oom", "{line}");
+    }
+    for line in
+        ["reason: OOMKilled", "\"reason\": \"OOMKilled\",", "comfyui-7f9c-x2lp   0/1     OOMKilled   3 (25s ago)   10m"]
+    {
+        assert_eq!(of(line).0, "container-limit", "{line}");
+    }
+    for line in [
+        "exit code 139",
+        "Speicherzugriffsfehler (Speicherabzug geschrieben)",
+        "comfyui.service: Main process exited, code=killed, status=11/SEGV",
+    ] {
+        assert_eq!(of(line), ("other-error".to_owned(), "native-crash".to_owned()), "{line}");
+    }
+    for line in ["Exit code: -1073741819 (0xC0000005)", "[process exited with code 3221225477 (0xc0000005)]"] {
+        assert_eq!(of(line), ("insufficient-evidence".to_owned(), "insufficient-in-flight-crash".to_owned()), "{line}");
+    }
+    for line in ["./run.sh: Zeile 3:  4242 Getötet                 ffmpeg -i a b", "Terminado", "exit status 1"] {
+        assert_eq!(of(line).0, "insufficient-evidence", "{line}");
+    }
 }

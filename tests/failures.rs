@@ -306,3 +306,26 @@ fn a_bug_of_a_model_begins_with_the_model() {
     assert_eq!(verdict("0.3.27"), "gpu-oom");
     assert_eq!(verdict("0.32.0"), "gpu-oom");
 }
+
+#[test]
+fn a_refused_prompt_has_a_next_step() {
+    let report = triage(&format!(
+        "{START}{READY}got prompt\nFailed to validate prompt for output 5:\n* LoadImage 3:\n  - Custom validation failed for node: image - Invalid image file: a.png\nOutput will be ignored\ninvalid prompt: {{'type': 'prompt_outputs_failed_validation', 'message': 'Prompt outputs failed validation', 'details': '', 'extra_info': {{}}}}\n"
+    ));
+    assert_eq!(report.verdict.primary, "other-error", "{}", report.verdict.headline);
+    let remedies: Vec<_> = report.next_steps.iter().filter_map(|step| step.remedy.as_deref()).collect();
+    assert_eq!(remedies, ["refused-prompt-files", "refused-prompt-refresh"]);
+}
+
+#[test]
+fn an_error_report_that_repeats_a_failed_allocation_is_told_once() {
+    let text = "[enforce fail at ..\\c10\\core\\impl\\alloc_cpu.cpp:72] data. DefaultCPUAllocator: not enough memory: you tried to allocate 5242880 bytes.";
+    let report = |told: &str| {
+        triage(&format!(
+            "{text}\n# ComfyUI Error Report\n## Error Details\n- **Node ID:** 8\n- **Node Type:** VAEDecode\n- **Exception Type:** RuntimeError\n- **Exception Message:** {told}\n"
+        ))
+    };
+    let ids = |report: &Report| report.findings.iter().map(|finding| finding.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&report(text)), ["host-oom"]);
+    assert!(ids(&report("the tensor has the wrong shape")).contains(&"other-error".to_owned()));
+}

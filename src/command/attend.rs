@@ -122,15 +122,7 @@ impl Attendant {
                 Source::from_reader("standard input", self.attended(piped, None))
             }
             Input::File(path) if is_pipe(path) => {
-                let name = path.display().to_string();
-                let piped = Piped::at(path, &self.stop.asked).map_err(|error| {
-                    if self.stopped() {
-                        InputError::CannotRead { name: name.clone(), source: io::Error::other(self.words()) }
-                    } else {
-                        InputError::opening(name.clone(), error)
-                    }
-                })?;
-                Source::from_reader(name, self.attended(piped, None))
+                Source::from_reader(path.display().to_string(), self.attended(self.pipe(path)?, None))
             }
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
@@ -139,13 +131,28 @@ impl Attendant {
         }
     }
 
+    /// A named pipe or a device, on which the wait for somebody who writes ends too.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or a signal came first.
+    pub(super) fn pipe(&self, path: &Path) -> Result<Piped, InputError> {
+        let name = path.display().to_string();
+        Piped::at(path, &self.stop.asked).map_err(|error| {
+            if self.stopped() {
+                InputError::CannotRead { name, source: io::Error::other(self.words()) }
+            } else {
+                InputError::opening(name, error)
+            }
+        })
+    }
+
     fn attended<R>(&self, inner: R, bytes: Option<u64>) -> Attended<R> {
         Attended { inner, bytes, read: 0, begun: Instant::now(), bar: None, stop: Arc::clone(&self.stop) }
     }
 }
 
 /// A named pipe or a device: to open it, or to read on, may take as long as somebody else wants.
-fn is_pipe(path: &Path) -> bool {
+pub(super) fn is_pipe(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{learn_all, tell};
+use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
@@ -21,14 +22,21 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
     let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
-    let (logs, mut redactor, all) = learn_all(&inputs, &packs, None, console)?;
+    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
+    if broken_off(&inputs, &logs, &attendant) {
+        return stopped(&attendant, console);
+    }
+    // What ended a pipe has been heard; all that came of it is to be answered.
+    let heard = attendant.stopped();
     packs.tell_places(|place| redactor.line(place));
     let mut exit = if all { Exit::Done } else { Exit::Refused };
     let mut read: Vec<(String, Read)> = Vec::new();
     let mut kept = Vec::new();
     for log in &logs {
         let name = redactor.line(&log.name);
-        match read_clean(&|| log.open(), &packs, &ReadOptions::default(), &mut redactor) {
+        let open = || if heard { log.open() } else { log.open_attended(&attendant) };
+        match read_clean(&open, &packs, &ReadOptions::default(), &mut redactor) {
             Ok(story) => {
                 read.push((name, story));
                 kept.push(log);
@@ -38,6 +46,9 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
                 exit = Exit::Refused;
             }
         }
+    }
+    if !heard && attendant.stopped() {
+        return stopped(&attendant, console);
     }
     let reports: Vec<_> = read.iter().map(|(name, story)| answer(name, story, &packs, &question)).collect();
     let runs: Vec<Run<'_>> = read
@@ -70,5 +81,6 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     console.out.write_all(text.as_bytes())?;
     console.out.flush()?;
     tell(&redactor, &Labels::new(&packs, zh), console)?;
-    Ok(Ok(exit))
+    tell_cut(&attendant, console)?;
+    Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))
 }

@@ -6,10 +6,11 @@ use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Console;
-use super::attend::Attendant;
+use super::attend::{Attendant, is_pipe};
 use super::inputs::Input;
+use super::{Console, Ended, Exit};
 use crate::answer::{learn, redactor};
+use crate::error::UsageError;
 use crate::input::{InputError, Source};
 use crate::redact::Redactor;
 use crate::report::{Labels, replaced};
@@ -36,26 +37,22 @@ enum Kept {
 }
 
 impl Log {
-    /// Takes an input; a pipe is read to its end.
-    pub(super) fn of(input: &Input) -> Result<Self, InputError> {
-        Self::attended(input, None)
+    /// Takes an input. A pipe, named or not, is read to its end, or until a signal ends it: it comes only once.
+    pub(super) fn of(input: &Input, attendant: &Attendant) -> Result<Self, InputError> {
+        let name = input.name();
+        let pipe = match input {
+            Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
+            Input::File(path) => return Ok(Self { name, place: Kept::File(path.clone()), half_known: false }),
+            Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
+        };
+        let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };
+        let bytes = Arc::new(pack(&mut pipe, &name)?);
+        Ok(Self { name, place: Kept::Packed { bytes, cut: pipe.cut }, half_known: false })
     }
 
-    /// The same, where Ctrl-C ends a pipe.
-    fn attended(input: &Input, attendant: Option<&Attendant>) -> Result<Self, InputError> {
-        let place = match input {
-            Input::File(path) => Kept::File(path.clone()),
-            Input::Stdin => {
-                let stdin: Box<dyn Read> = match attendant {
-                    None => Box::new(io::stdin().lock()),
-                    Some(attendant) => Box::new(attendant.stdin().map_err(unreadable)?),
-                };
-                let mut pipe = UntilStopped { inner: stdin, attendant, cut: None };
-                let bytes = Arc::new(pack(&mut pipe)?);
-                Kept::Packed { bytes, cut: pipe.cut }
-            }
-        };
-        Ok(Self { name: input.name(), place, half_known: false })
+    /// A signal can cut it off while it is read: what was piped in lies here already.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.place, Kept::File(_))
     }
 
     /// What was not gone through to its end: not everything private in it is known.
@@ -87,14 +84,14 @@ impl Log {
 /// A pipe that ends where Ctrl-C came.
 struct UntilStopped<'a, R> {
     inner: R,
-    attendant: Option<&'a Attendant>,
+    attendant: &'a Attendant,
     cut: Option<String>,
 }
 
 impl<R> UntilStopped<'_, R> {
     /// Keeps that a signal came; false when none did.
     fn stop(&mut self) -> bool {
-        self.cut = self.attendant.filter(|attendant| attendant.stopped()).map(Attendant::words);
+        self.cut = self.attendant.stopped().then(|| self.attendant.words());
         self.cut.is_some()
     }
 }
@@ -117,9 +114,8 @@ impl<R: Read> Read for UntilStopped<'_, R> {
     }
 }
 
-/// Standard input that cannot be read.
-fn unreadable(source: io::Error) -> InputError {
-    InputError::CannotRead { name: "standard input".to_owned(), source }
+fn unreadable(name: &str, source: io::Error) -> InputError {
+    InputError::CannotRead { name: name.to_owned(), source }
 }
 
 /// An end that is none.
@@ -131,10 +127,10 @@ impl Read for Broken {
     }
 }
 
-fn pack(mut from: impl Read) -> Result<Vec<u8>, InputError> {
+fn pack(mut from: impl Read, name: &str) -> Result<Vec<u8>, InputError> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let packed = io::copy(&mut from, &mut packer).and_then(|_| packer.finish());
-    packed.map_err(unreadable)
+    packed.map_err(|source| unreadable(name, source))
 }
 
 /// Only our own packing is taken off; what was piped in may be packed itself.
@@ -150,26 +146,24 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-/// Goes through all logs for what is private. A log that cannot be read is told, and left out. With an attendant,
-/// Ctrl-C ends it; the log at hand is then the last, and half known.
+/// Goes through all logs for what is private. A log that cannot be read is told, and left out. Ctrl-C ends it; the log
+/// at hand is then the last, and half known.
 pub(super) fn learn_all(
     inputs: &[Input],
     packs: &Packs,
-    attendant: Option<&Attendant>,
+    attendant: &Attendant,
     console: &mut Console<'_>,
 ) -> io::Result<(Vec<Log>, Redactor, bool)> {
     let mut redactor = redactor(packs);
     let mut logs = Vec::new();
     let mut all = true;
     for input in inputs {
-        let log = Log::attended(input, attendant).and_then(|log| {
-            let open = || attendant.map_or_else(|| log.open(), |attendant| log.open_attended(attendant));
-            learn(&open, &mut redactor).map(|()| log)
-        });
-        let stopped = attendant.is_some_and(Attendant::stopped);
+        let log = Log::of(input, attendant)
+            .and_then(|log| learn(&|| log.open_attended(attendant), &mut redactor).map(|()| log));
+        let stopped = attendant.stopped();
         match log {
             Ok(mut log) => {
-                log.half_known = stopped && matches!(log.place, Kept::File(_));
+                log.half_known = stopped && log.is_file();
                 logs.push(log);
             }
             Err(error) => {
@@ -182,6 +176,26 @@ pub(super) fn learn_all(
         }
     }
     Ok((logs, redactor, all))
+}
+
+/// Some log was not read, or not gone through, to its end, because a signal came.
+pub(super) fn broken_off(inputs: &[Input], logs: &[Log], attendant: &Attendant) -> bool {
+    attendant.stopped() && (logs.len() < inputs.len() || logs.iter().any(Log::is_half_known))
+}
+
+/// Says that a signal came too early for an answer.
+pub(super) fn stopped(attendant: &Attendant, console: &mut Console<'_>) -> io::Result<Ended> {
+    console.out.flush()?;
+    console.fault(&UsageError::StoppedEarly)?;
+    Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)))
+}
+
+/// Says that a pipe was cut off where a signal came, and all of it up to there is answered.
+pub(super) fn tell_cut(attendant: &Attendant, console: &mut Console<'_>) -> io::Result<()> {
+    if attendant.stopped() {
+        writeln!(console.err, "{}", attendant.words())?;
+    }
+    Ok(())
 }
 
 /// Tells what was replaced, beside the output and not in it.

@@ -2,8 +2,9 @@
 
 use std::io;
 
+use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{Log, learn_all, tell};
+use super::cleaning::{Log, broken_off, learn_all, stopped, tell, tell_cut};
 use super::probe::samples;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
@@ -31,32 +32,43 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     }
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
+    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut redactor = None;
     let mut logs: Vec<Log> = Vec::new();
     if args.privacy.redact {
-        let (kept, mut found, _) = learn_all(&inputs, &packs, None, console)?;
+        let (kept, mut found, _) = learn_all(&inputs, &packs, &attendant, console)?;
         packs.tell_places(|place| found.line(place));
         logs = kept;
         redactor = Some(found);
     } else {
         for input in &inputs {
-            match Log::of(input) {
+            match Log::of(input, &attendant) {
                 Ok(log) => logs.push(log),
                 Err(error) => console.fault(&error)?,
             }
         }
     }
+    if broken_off(&inputs, &logs, &attendant) {
+        return stopped(&attendant, console);
+    }
+    // What ended a pipe has been heard; all that came of it is to be compared.
+    let heard = attendant.stopped();
     let mut read: Vec<(String, Read, Option<Samples>)> = Vec::new();
     for (number, log) in logs.iter().enumerate() {
+        let open = || if heard { log.open() } else { log.open_attended(&attendant) };
         let told = match &mut redactor {
-            Some(redactor) => read_clean(&|| log.open(), &packs, &ReadOptions::default(), redactor),
-            None => log.open().and_then(|source| read_log(source, &packs, &ReadOptions::default())),
+            Some(redactor) => read_clean(&open, &packs, &ReadOptions::default(), redactor),
+            None => open().and_then(|source| read_log(source, &packs, &ReadOptions::default())),
         };
         let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
         match told {
             Ok(story) => read.push((name, story, measured.get_mut(number).and_then(Option::take))),
             Err(error) => console.fault(&error)?,
         }
+    }
+    // Of half a log, what it lacks would be taken for what the other one has more.
+    if !heard && attendant.stopped() {
+        return stopped(&attendant, console);
     }
     // With a log missing, the others would be taken for a comparison that nobody asked for.
     if read.len() < inputs.len() {
@@ -91,5 +103,6 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         console.out.flush()?;
         tell(redactor, &Labels::new(&packs, zh), console)?;
     }
-    Ok(Ok(Exit::Done))
+    tell_cut(&attendant, console)?;
+    Ok(Ok(attendant.status().map_or(Exit::Done, Exit::Passed)))
 }

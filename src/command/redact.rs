@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::cleaning::{learn_all, tell};
+use super::attend::Attendant;
+use super::cleaning::{broken_off, learn_all, stopped, tell};
 use super::inputs::inputs;
 use super::{Console, Ended, Exit};
 use crate::answer::write_clean;
@@ -17,11 +18,19 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let packs = super::packs(&args.packs, console)?;
-    let (logs, mut redactor, all) = learn_all(&inputs, &packs, None, console)?;
+    let attendant = Attendant::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
+    let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
+    if broken_off(&inputs, &logs, &attendant) {
+        // A name that only a late line gives away would be written.
+        return stopped(&attendant, console);
+    }
+    let heard = attendant.stopped();
     let mut exit = if all { Exit::Done } else { Exit::Refused };
     for log in &logs {
-        match write_clean(&|| log.open(), &mut redactor, console.out) {
+        let open = || if heard { log.open() } else { log.open_attended(&attendant) };
+        match write_clean(&open, &mut redactor, console.out) {
             Ok(written) => written?,
+            Err(_) if !heard && attendant.stopped() => return stopped(&attendant, console),
             Err(error) => {
                 console.fault(&error)?;
                 exit = Exit::Refused;
@@ -33,5 +42,5 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
     if !logs.is_empty() {
         tell(&redactor, &Labels::new(&packs, super::chinese(&args.language, console)), console)?;
     }
-    Ok(Ok(exit))
+    Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))
 }

@@ -65,7 +65,7 @@ fn redacted(
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
     let attendant = Attendant::new(&Labels::new(packs, question.zh))?;
-    let (logs, mut redactor, all) = learn_all(inputs, packs, Some(&attendant), console)?;
+    let (logs, mut redactor, all) = learn_all(inputs, packs, &attendant, console)?;
     if logs.iter().any(|log| log.is_half_known()) {
         // A name that only a late line gives away would stand in the report.
         console.fault(&UsageError::StoppedBeforeKnown)?;

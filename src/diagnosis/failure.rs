@@ -5,7 +5,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::rule::SignOf;
+use crate::rule::{SignDef, SignOf};
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -25,6 +25,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, words))
+        .filter(|exception| !told_by_host_oom(exception, view))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -74,13 +75,23 @@ fn handled_by_pack(exception: &Exception, view: &View<'_>) -> bool {
 fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
     exception.place == ExceptionPlace::Unknown
         && exception.dirs.is_empty()
-        && outside(exception, words) == Some(NETWORK)
+        && outside(exception, words).is_some_and(|sign| sign.is == NETWORK)
         && started_all_the_same(exception, view)
 }
 
 /// A traceback without the line that names its error, beside an out-of-memory of the same prompt: they are one.
 fn told_by_oom(exception: &Exception, view: &View<'_>) -> bool {
-    unnamed(exception) && view.session.ooms.iter().any(|oom| oom.prompt == exception.prompt)
+    let session = view.session;
+    let mut prompts = session.ooms.iter().map(|oom| oom.prompt).chain(session.host_ooms.iter().map(|oom| oom.prompt));
+    unnamed(exception) && prompts.any(|prompt| prompt == exception.prompt)
+}
+
+/// An Error Report's fields repeat the text of a RAM allocation that failed.
+fn told_by_host_oom(exception: &Exception, view: &View<'_>) -> bool {
+    let same = |text: &str| !text.is_empty() && (text.contains(&exception.message) || exception.message.contains(text));
+    exception.from_report
+        && !exception.message.is_empty()
+        && view.session.host_ooms.iter().any(|oom| !is_absurd(oom, view) && same(oom.at.text.trim()))
 }
 
 /// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.
@@ -88,27 +99,16 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
 }
 
-/// How a cause outside is told, by the word that signs have for it.
-fn cause_outside(is: &str) -> Option<&'static str> {
-    match is {
-        NETWORK => Some("error-network"),
-        "refused" => Some("error-refused-by-server"),
-        "disk" => Some("error-disk"),
-        "access" => Some("error-access"),
-        _ => None,
-    }
-}
-
 /// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
 /// that is missing, or the user who stopped it.
-fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p str> {
+fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)).map(|sign| sign.is.as_str())
+    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text))
 }
 
 /// Ctrl-C raises too, wherever the program happens to be.
 pub fn stopped_by_user(exception: &Exception, words: &Words<'_>) -> bool {
-    outside(exception, words) == Some(USER)
+    outside(exception, words).is_some_and(|sign| sign.is == USER)
 }
 
 fn unnamed(exception: &Exception) -> bool {
@@ -240,9 +240,9 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
-    let outside = outside(exception, words).and_then(|is| Some((is, cause_outside(is)?)));
+    let outside = outside(exception, words).filter(|sign| !sign.says.is_empty());
     let key = match exception.place {
-        _ if let Some((_, key)) = outside => key,
+        _ if let Some(sign) = outside => &sign.says,
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
@@ -265,7 +265,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
     Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
         .about(match outside {
-            Some((is, _)) => is,
+            Some(sign) => &sign.is,
             None if kind.is_empty() => "error",
             None => &kind,
         })

@@ -105,7 +105,8 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
     add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
     add(
         "gap-growth",
-        matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
+        session.prompts.executed > 0
+            && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
         &[("prompts", &prompts)],
     );
     let missing = missing_of_start(view, words);

@@ -6,6 +6,7 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
+use crate::rule::SignOf;
 use crate::text;
 use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 
@@ -52,20 +53,23 @@ pub fn is_absurd(oom: &HostOom, view: &View<'_>) -> bool {
     oom.requested.is_some_and(|requested| requested > ram)
 }
 
-fn killed<'t>(ending: &'t Ending, unlimited: bool) -> Killed<'t> {
-    let constraint = ending.constraint.as_ref().map(|(name, _)| name.as_str());
+fn killed<'t>(ending: &'t Ending, unlimited: bool, words: &Words<'_>) -> Killed<'t> {
+    let constraint = ending.constraint.as_ref().and_then(|(name, _)| {
+        let sign = words.packs.signs_of(SignOf::KillConstraint).find(|sign| sign.fits(name))?;
+        Some(sign.is.as_str())
+    });
     let flag = ending.oom_killed_flag.as_ref().is_some_and(|(value, _)| *value);
-    let memcg = constraint.is_some_and(|name| name.contains("MEMCG")) || flag && !unlimited;
-    let global = constraint.is_some_and(|name| name.contains("NONE"));
+    let memcg = constraint == Some("container") || flag && !unlimited;
+    let global = constraint == Some("machine");
     let by_kernel = memcg || global || ending.killed_anon_mib.is_some();
     Killed { ending, memory_proven: by_kernel || flag || ending.daemon.is_some(), by_kernel, memcg, global }
 }
 
 fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding {
     let unlimited = view.session.flag_fact("memory_limited") == Some(false) && view.limit_mib.is_none();
-    let killed = killed(ending, unlimited);
+    let killed = killed(ending, unlimited, words);
     let flag = ending.oom_killed_flag.as_ref().map(|(value, _)| *value);
-    let container = (killed.memcg || !unlimited) && is_container(view, &killed);
+    let container = (killed.memcg || !unlimited) && is_container(view, words, &killed);
     let limit = view.limit_mib;
     let limit_text = limit.map_or_else(String::new, |(mib, _)| text::mib(mib));
     let seen = view.ram_mib().map_or_else(|| "?".to_owned(), text::mib);
@@ -125,7 +129,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
 }
 
 /// The kill came from a limit on the container: proven, or the only way the figures fit.
-fn is_container(view: &View<'_>, killed: &Killed<'_>) -> bool {
+fn is_container(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> bool {
     if killed.global {
         return false;
     }
@@ -136,9 +140,7 @@ fn is_container(view: &View<'_>, killed: &Killed<'_>) -> bool {
         return true;
     }
     let hint = view.in_container().is_some()
-        || killed.ending.kills.iter().any(|kill| {
-            kill.rule.contains("kubectl") || kill.rule.contains("container") || kill.text.contains("command terminated")
-        });
+        || killed.ending.kills.iter().any(|kill| words.packs.shows(SignOf::ContainerEnd, &kill.text));
     let loaded = view.loaded_mib();
     hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
 }

@@ -5,11 +5,13 @@ use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
+use crate::rule::SignOf;
 use crate::timeline::{EndingKind, Timeline};
 
-/// What SIGTERM leaves as the exit code of a shell, and of Python's own modules.
-const SIGTERM_CODE: i64 = 143;
-const SIGTERM: i64 = -15;
+/// The exit code of a program that was asked to stop.
+fn asked_to_stop(code: Option<i64>, words: &Words<'_>) -> bool {
+    code.is_some_and(|code| words.packs.shows(SignOf::StopCode, &code.to_string()))
+}
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
 pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally: Tally) -> Finding {
@@ -88,9 +90,11 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let by_user = session.exceptions.last().is_some_and(|last| super::failure::stopped_by_user(last, words));
     let key = if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
         "insufficient-stopped-by-user"
+    } else if session.prompts.lost > 0 && ending.is_some_and(|ending| ending.kind == EndingKind::CleanStop) {
+        "insufficient-stopped"
     } else if in_flight && ending.is_some_and(|ending| ending.pause.is_some()) {
         "insufficient-ended"
-    } else if in_flight && matches!(code, Some(SIGTERM_CODE | SIGTERM)) {
+    } else if in_flight && asked_to_stop(code, words) {
         "insufficient-in-flight-terminated"
     } else if in_flight && code_only {
         "insufficient-in-flight-crash"
@@ -117,7 +121,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
     let ending = view.ending()?;
     let at = ending.restarted.as_ref()?;
     let line = at.place.line.to_string();
-    let terminated = matches!(ending.exit_code, Some(SIGTERM_CODE | SIGTERM));
+    let terminated = asked_to_stop(ending.exit_code, words);
     let (one, many) = match terminated {
         true => ("insufficient-restarted-terminated", "insufficient-restarted-terminated-many"),
         false => ("insufficient-restarted-one", "insufficient-restarted-many"),
@@ -144,7 +148,10 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let ending = view.ending();
     let of_code = ending.filter(|ending| ending.kind == EndingKind::NativeCrash).and_then(|ending| ending.at.as_ref());
     let pause = ending.and_then(|ending| ending.pause.as_ref());
-    if let Some(at) = of_code {
+    let stop = view.session.stopped.as_ref().filter(|_| key == "insufficient-stopped");
+    if let Some(at) = stop {
+        lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
+    } else if let Some(at) = of_code {
         lines.push(evidence(at, None));
     } else if let Some(pause) = pause {
         lines.push(evidence(pause, Some(words.say("remark-pause", &[]))));
@@ -160,7 +167,7 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
             .figures(in_flight(view, words));
     match key {
         // Whoever pressed Ctrl-C knows what happened.
-        "insufficient-stopped-by-user" => draft.because(lines),
+        "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
         // The terminal printed nothing more.
         "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),

@@ -12,7 +12,7 @@ const NO_INIT: &str = "no-init";
 const METAL: &str = "MPS";
 
 /// Parts a finding's remedies act on.
-pub fn parts(finding: &Finding) -> Vec<&str> {
+pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
     let about = finding.about.as_deref().unwrap_or_default();
     match finding.id.as_str() {
         "gpu-oom" if about == "driver" => vec!["driver", "activations"],
@@ -32,7 +32,10 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         "reload-each-prompt" => vec!["reload"],
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
-        "other-error" if matches!(about, "network" | "refused" | "disk" | "access") => vec![about],
+        // A cause outside, or a prompt that was refused, has remedies of its own.
+        "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
+            vec![about]
+        }
         "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
@@ -89,17 +92,18 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     });
     // What nobody knows is no step that asks for too much.
     add("offload-cannot", offload_cannot && finding.about.as_deref() != Some("unexplained"));
-    let incomplete = words.packs.signs_of(SignOf::Circumstance).find(|sign| sign.is == NO_INIT);
+    // What says more than that something is missing has a remedy of its own.
+    let told = |reason: &str| {
+        let mut signs = words.packs.signs_of(SignOf::Circumstance);
+        signs.any(|sign| (sign.is == NO_INIT || sign.place == SignPlace::Said) && sign.fits(reason))
+    };
     let reasons: Vec<&str> = session
         .nodes
         .iter()
         .filter(|node| node.failed)
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
-    add(
-        "only-incomplete",
-        !reasons.is_empty() && incomplete.is_some_and(|sign| reasons.iter().all(|reason| sign.fits(reason))),
-    );
+    add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
@@ -125,6 +129,9 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
         }
         SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
+        SignPlace::Said => {
+            finding.figures.iter().map(|figure| &figure.text).chain([&finding.summary]).any(|text| fits(text))
+        }
         // Of a system, not of a circumstance.
         SignPlace::Path | SignPlace::Line => false,
     }
@@ -193,7 +200,7 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     if finding.id == "insufficient-evidence" {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
-    let parts = parts(finding);
+    let parts = parts(finding, words);
     let tags = tags(view, words, finding);
     let narrow = NARROW.contains(&finding.id.as_str());
     let mut chosen: Vec<&RemedyDef> = words
@@ -291,7 +298,7 @@ fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
 
 /// Common steps that would not help here.
 pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
-    let parts = parts(finding);
+    let parts = parts(finding, words);
     let tags = tags(view, words, finding);
     words
         .packs

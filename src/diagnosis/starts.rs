@@ -5,15 +5,18 @@ use super::finding::{Basis, Figure, Finding, Status};
 use super::verdict;
 use super::view::View;
 use super::words::Words;
+use crate::timeline::EndingKind;
 
 /// Lines of a repeated fault that are named.
 const LINES_NAMED: usize = 8;
+/// Prompts that ran well since a fault, from which on the answer begins with them.
+const LONG: u64 = 10;
 
 /// Where a fault stands that no later start has shown.
 struct Placed {
     figure: Figure,
-    /// How to say so in the summary, and the line of the start that followed.
-    summary: Option<(&'static str, u64)>,
+    /// How to say so in the summary, the line of the start that followed, and how many prompts ran well since.
+    summary: Option<(&'static str, u64, u64)>,
 }
 
 /// Says where the answer stands among the starts, and tells a fault that several starts share once.
@@ -29,8 +32,9 @@ pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, views: &[View<'_>]
     }
     if let Some(placed) = placed {
         chosen.figures.insert(0, placed.figure);
-        if let Some((key, line)) = placed.summary {
-            let values = [("line", line.to_string()), ("summary", std::mem::take(&mut chosen.summary))];
+        if let Some((key, line, good)) = placed.summary {
+            let summary = std::mem::take(&mut chosen.summary);
+            let values = [("line", line.to_string()), ("n", good.to_string()), ("summary", summary)];
             let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             chosen.summary = words.say(key, &values);
         }
@@ -58,9 +62,19 @@ fn earlier(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> Option<Pl
         _ => ("figure-sessions-since-none", "figure-sessions-since-one", "figure-sessions-since-many"),
     };
     let text = if executed == 0 { words.say(none, &values) } else { words.count(one, many, executed, &values) };
-    let summary = if later.len() == 1 { "summary-earlier" } else { "summary-before" };
+    let summary = match later.len() {
+        _ if executed >= LONG && later.iter().all(is_well) => "summary-well-since",
+        1 => "summary-earlier",
+        _ => "summary-before",
+    };
     let figure = told("session", text, Basis::Measured, vec![first_line, last_line]);
-    Some(Placed { figure, summary: (executed > 0).then_some((summary, line)) })
+    Some(Placed { figure, summary: (executed > 0).then_some((summary, line, executed)) })
+}
+
+/// No prompt failed in this start, and none was in flight when it ended.
+fn is_well(view: &View<'_>) -> bool {
+    let over = [EndingKind::StillRunning, EndingKind::CleanStop];
+    view.session.prompts.failed == 0 && view.ending().is_none_or(|ending| over.contains(&ending.kind))
 }
 
 /// Takes the same fault of other starts out of `others`, and says of `finding` how often it was.

@@ -82,6 +82,15 @@ mod wide {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::{Packs, SignOf};
+
+    #[test]
+    fn the_main_program_has_the_name_that_the_packs_give() {
+        let packs = Packs::built_in();
+        let names: Vec<&[u8]> =
+            packs.signs_of(SignOf::MainFile).flat_map(|sign| &sign.equals).map(|name| name.as_bytes()).collect();
+        assert_eq!(names, [MAIN]);
+    }
 
     #[test]
     fn launches_and_gaps_are_never_overlooked() {

@@ -194,6 +194,7 @@ pub enum What<'a> {
     },
     KernelOom {
         constraint: Cow<'a, str>,
+        whose: Whose<'a>,
     },
     KernelKill {
         pid: u64,

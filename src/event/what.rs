@@ -133,7 +133,7 @@ pub(super) fn what_of<'t>(
         EventKind::TiledRetry => What::TiledRetry,
         EventKind::AttentionRetry => What::AttentionRetry,
         EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested") },
-        EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint") },
+        EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint"), whose: read.whose() },
         EventKind::KernelKill => What::KernelKill {
             pid: read.number("pid").unwrap_or(0.0) as u64,
             name: read.owned("name"),

@@ -160,6 +160,7 @@ mod tests {
             UsageError::NoProcess { pid: 7 },
             UsageError::NotUsed { option: "--env" },
             UsageError::StoppedBeforeKnown,
+            UsageError::StoppedEarly,
             UsageError::SideEvidence { what: "facts", path: given(), source: Error::other("disk") },
         ]
     }
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn the_common_faults_are_told_in_chinese() {
         let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
-        assert!(input == 7 && usage == 16 && packs == 10);
+        assert!(input == 7 && usage == 17 && packs == 10);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },

@@ -36,6 +36,8 @@ pub struct Rule {
     pub noise: bool,
     /// Only ComfyUI prints such a text.
     pub is_comfyui: bool,
+    /// Other programs print texts of this area too, as the packs' signs say.
+    pub is_shared: bool,
     pub set: Vec<(Box<str>, Constant)>,
     open: bool,
     has_message: bool,
@@ -75,11 +77,9 @@ pub enum RuleError {
 }
 
 impl Rule {
-    /// Printed by ComfyUI or by what belongs to it, as the area tells: shells, kernels and containers speak of any
-    /// program.
+    /// Printed by ComfyUI or by what belongs to it, as the area tells.
     pub fn is_kin(&self) -> bool {
-        const OTHERS: [&str; 8] = ["shell", "host", "kernel", "container", "logger", "oom", "execution", "report"];
-        self.event != EventKind::Noise && !self.noise && !OTHERS.contains(&&*self.area)
+        !self.is_shared && !self.noise
     }
 
     /// Compiles a definition. A regex is only checked here (`check_regex`) when asked to, since compiling
@@ -119,6 +119,7 @@ impl Rule {
             mark: def.mark,
             noise: def.noise || def.event == EventKind::Noise,
             is_comfyui: def.event.is_comfyui(),
+            is_shared: false,
             set: def.set.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect(),
             open: def.open,
             has_message: false,

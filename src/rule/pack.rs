@@ -17,7 +17,7 @@ use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
-    PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, VerdictDef,
+    PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
 };
 use super::template::Template;
 
@@ -314,6 +314,7 @@ impl Layers {
         let mut faults = Vec::new();
         let mut rules = Vec::with_capacity(self.file.message.len());
         let mut regexes = 0;
+        let shared: Vec<&SignDef> = self.file.sign.iter().filter(|sign| sign.of == SignOf::SharedArea).collect();
         for def in &self.file.message {
             let rule = Rule::compile(def).and_then(|rule| {
                 // Those of the built-in pack are held by a test; whoever wrote another one wants to know.
@@ -322,7 +323,10 @@ impl Layers {
                 if is_checked { rule.check_regex().map(|()| rule) } else { Ok(rule) }
             });
             match rule {
-                Ok(rule) => rules.push(rule),
+                Ok(mut rule) => {
+                    rule.is_shared = shared.iter().any(|sign| sign.fits(&rule.area));
+                    rules.push(rule);
+                }
                 Err(error) => faults.push((def.id.clone(), error)),
             }
         }

@@ -70,6 +70,7 @@ mod tests {
             id: "made-up".to_owned(),
             of,
             is: String::new(),
+            says: String::new(),
             place: SignPlace::Fact,
             fact: "device".to_owned(),
             equals: none(),

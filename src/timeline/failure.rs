@@ -47,6 +47,8 @@ pub struct Exception {
     pub in_module: bool,
     /// A frame is the main program's own code, so what is raised here ends it.
     pub in_main: bool,
+    /// A frame lies in the main program's file.
+    pub passes_main: bool,
     /// Its first line was seen, so nothing of it is cut off.
     pub headed: bool,
     /// First frame seen, as in `frames`; of a native crash it is the innermost one.
@@ -76,6 +78,7 @@ impl Exception {
             in_models: false,
             in_module: false,
             in_main: false,
+            passes_main: false,
             headed: false,
             first_frame: None,
             last_line_at: None,

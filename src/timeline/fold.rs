@@ -192,6 +192,8 @@ struct End {
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,
+    /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
+    kernel_names: bool,
     anon_mib: Option<f64>,
     crash: Option<Evidence>,
     daemon: Option<Evidence>,
@@ -422,8 +424,11 @@ impl EventSink for Fold {
             Some(block) => block.event(event, &mut self.texts, &self.signs),
             None => self.open.event(event, &mut self.texts, &self.signs),
         }
-        if matches!(event.what, What::PromptExecuted { .. }) {
-            self.lives_on();
+        match event.what {
+            // Whoever takes prompts has not stopped.
+            What::PromptGot => self.open.session.stopped = None,
+            What::PromptExecuted { .. } => self.lives_on(),
+            _ => {}
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
             || matches!(
@@ -446,7 +451,7 @@ impl EventSink for Fold {
         self.timeline.events += 1;
         self.note_text(at);
         self.told().touch(at.place.line);
-        self.open.answer_of_docker(at);
+        self.open.answer_of_docker(at, &self.signs);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {

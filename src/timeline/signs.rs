@@ -8,6 +8,10 @@ const CODES: std::ops::RangeInclusive<i64> = -64..=255;
 
 /// Who stopped the program, as signs of a cause outside call the user.
 const USER: &str = "user";
+/// What works where there is no card, as signs of cards call it.
+const PROCESSOR: &str = "cpu";
+/// A limit on less than the whole machine, as signs of the kernel's constraints call it.
+const CONTAINER: &str = "container";
 
 /// The signs that the story is told with.
 #[derive(Debug, Clone)]
@@ -15,6 +19,12 @@ pub(crate) struct Signs {
     processes: Vec<SignDef>,
     commands: Vec<SignDef>,
     other_services: Vec<SignDef>,
+    main_files: Vec<SignDef>,
+    executor_files: Vec<SignDef>,
+    limit_questions: Vec<SignDef>,
+    /// Devices that are no card.
+    processors: Vec<SignDef>,
+    constraints: Vec<SignDef>,
     kill_codes: Vec<SignDef>,
     crash_codes: Vec<SignDef>,
     stops: Vec<SignDef>,
@@ -30,6 +40,11 @@ impl Signs {
             processes: signs(SignOf::Process),
             commands: signs(SignOf::Command),
             other_services: signs(SignOf::OtherService),
+            main_files: signs(SignOf::MainFile),
+            executor_files: signs(SignOf::ExecutorFile),
+            limit_questions: signs(SignOf::LimitQuestion),
+            processors: packs.signs_of(SignOf::Gpu).filter(|sign| sign.is == PROCESSOR).cloned().collect(),
+            constraints: signs(SignOf::KillConstraint),
             kill_codes: signs(SignOf::KillCode),
             crash_codes: signs(SignOf::CrashCode),
             stops: packs.signs_of(SignOf::Outside).filter(|sign| sign.is == USER).cloned().collect(),
@@ -59,6 +74,36 @@ impl Signs {
     /// The exception that Ctrl-C raises.
     pub(crate) fn is_stop(&self, kind: &str) -> bool {
         self.stops.iter().any(|sign| sign.fits(kind))
+    }
+
+    /// The file is ComfyUI's main program.
+    pub(crate) fn is_main(&self, file: &str) -> bool {
+        is_file(&self.main_files, file)
+    }
+
+    /// The file runs the nodes of a prompt.
+    pub(crate) fn is_executor(&self, file: &str) -> bool {
+        is_file(&self.executor_files, file)
+    }
+
+    /// The line asks for a container's limit, and the next one may answer with a number.
+    pub(crate) fn asks_for_limit(&self, text: &str) -> bool {
+        self.limit_questions.iter().any(|sign| sign.fits(text))
+    }
+
+    /// The device is no card.
+    pub(crate) fn is_processor(&self, device: &str) -> bool {
+        self.processors.iter().any(|sign| sign.fits(device))
+    }
+
+    /// The kernel's word for the limit of a container or a service.
+    pub(crate) fn container_constraint(&self) -> Option<&str> {
+        self.constraints
+            .iter()
+            .filter(|sign| sign.is == CONTAINER)
+            .flat_map(|sign| &sign.equals)
+            .next()
+            .map(String::as_str)
     }
 
     /// The exit code of a program that was killed.
@@ -98,6 +143,11 @@ impl Signs {
         });
         inner.into_iter().any(|model| model)
     }
+}
+
+fn is_file(signs: &[SignDef], path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    signs.iter().any(|sign| sign.fits(name))
 }
 
 #[cfg(test)]
@@ -141,6 +191,19 @@ mod tests {
         assert!(service("comfyui-1") && service("gpu.service") && service("dbus-comfy"));
         assert!(!service("db-1") && !service("stack-redis-1") && !service("ollama.service"));
         assert!(signs.may_be_comfyuis(&Whose::Unsaid));
+    }
+
+    #[test]
+    fn files_and_devices_of_comfyui_are_told_from_others() {
+        let signs = Signs::of(&Packs::built_in());
+        assert!(signs.is_main("/opt/ComfyUI/main.py") && signs.is_main(r"D:\ComfyUI\main.py"));
+        assert!(!signs.is_main("/opt/ComfyUI/domain.py") && !signs.is_main("main.py/x"));
+        assert!(signs.is_executor("/opt/ComfyUI/execution.py") && signs.is_executor("execution.py"));
+        assert!(!signs.is_executor("/opt/ComfyUI/custom_nodes/x/my_execution.py"));
+        assert!(signs.is_processor("cpu") && !signs.is_processor("cuda:0"));
+        assert!(signs.asks_for_limit("docker inspect comfyui --format \"{{.HostConfig.Memory}}\""));
+        assert!(!signs.asks_for_limit("docker inspect comfyui"));
+        assert_eq!(signs.container_constraint(), Some("CONSTRAINT_MEMCG"));
     }
 
     #[test]

@@ -6,7 +6,8 @@ use crate::rule::{SignDef, SignOf, SignPlace};
 
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
-const OUTSIDE: [&str; 5] = ["network", "refused", "disk", "access", "user"];
+const CONSTRAINTS: [&str; 2] = ["container", "machine"];
+const OUTSIDE: [&str; 6] = ["network", "refused", "disk", "access", "old-python", "user"];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {
@@ -17,6 +18,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             SignOf::Os => Some(&SYSTEMS),
             SignOf::Gpu => Some(&MAKERS),
             SignOf::Outside => Some(&OUTSIDE),
+            SignOf::KillConstraint => Some(&CONSTRAINTS),
             SignOf::Circumstance
             | SignOf::OwnFolder
             | SignOf::CommandLine
@@ -27,13 +29,23 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::ModelFolder
             | SignOf::OuterFolder
             | SignOf::ImportFault
+            | SignOf::MainFile
+            | SignOf::ExecutorFile
+            | SignOf::LimitQuestion
+            | SignOf::ContainerEnd
+            | SignOf::SharedArea
             | SignOf::KillCode
+            | SignOf::StopCode
             | SignOf::CrashCode => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {
             let message = format!("`{}` is not one of the words for this field", sign.is);
             let help = format!("use one of: {}", words.join(", "));
             findings.push(Finding::at("word", source, item, "is", message).help(help));
+        }
+        if !sign.says.is_empty() && lint.packs.sentence(&sign.says, false).is_none() {
+            let message = format!("there is no sentence `{}`", sign.says);
+            findings.push(Finding::at("reference", source, item, "says", message).help("write a [[sentence]] for it"));
         }
         let facts = sign.with.keys().map(|name| (format!("with.{name}"), name.as_str()));
         let own = (sign.place == SignPlace::Fact).then(|| ("fact".to_owned(), sign.fact.as_str()));

@@ -35,8 +35,22 @@ pub enum SignOf {
     OuterFolder,
     /// The type of an exception that says that something could not be imported.
     ImportFault,
+    /// The file of ComfyUI's main program.
+    MainFile,
+    /// The file of ComfyUI that runs the nodes of a prompt.
+    ExecutorFile,
+    /// An area of message rules whose texts other programs print too.
+    SharedArea,
+    /// A question for a container's memory limit, which the next line answers with a bare number of bytes.
+    LimitQuestion,
+    /// A line by which something that runs containers tells an end.
+    ContainerEnd,
+    /// The kernel's word for the limit that was met when it killed.
+    KillConstraint,
     /// The exit code of a program that was killed, in decimal.
     KillCode,
+    /// The exit code of a program that was asked to stop (SIGTERM), in decimal.
+    StopCode,
     /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
     CrashCode,
 }
@@ -56,6 +70,8 @@ pub enum SignPlace {
     Frame,
     /// What a finding says in figures.
     Figure,
+    /// What a finding says, in its summary and in figures.
+    Said,
     /// Paths of the installation, of the user's folder and of node packs.
     Path,
     /// The line or the word itself; of a system, the command line that started ComfyUI.
@@ -73,6 +89,9 @@ pub struct SignDef {
     /// Which system, card or circumstance it shows.
     #[serde(default)]
     pub is: String,
+    /// The sentence that tells of an error with a cause outside.
+    #[serde(default)]
+    pub says: String,
     /// Where it is looked for.
     #[serde(default)]
     pub place: SignPlace,

@@ -1,7 +1,7 @@
 //! How a start of ComfyUI ended: kills, exit codes, crashes and clean stops, gathered line by line.
 
 use super::{End, NAME_KEPT, kept, push_capped};
-use crate::event::{Event, MIB, What};
+use crate::event::{Event, MIB, What, Whose};
 use crate::input::Place;
 use crate::timeline::ending::{Ending, EndingKind, InFlight};
 use crate::timeline::evidence::Evidence;
@@ -11,17 +11,28 @@ impl End {
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         match &event.what {
+            // What an exception's message says of an end is the exception's; an end has a line of its own.
+            What::Kill { .. }
+            | What::Exit { .. }
+            | What::Crash { .. }
+            | What::OomDaemon { .. }
+            | What::KernelKill { .. }
+            | What::KernelOom { .. }
+                if event.nested => {}
+            What::KernelOom { whose, .. } if !signs.may_be_comfyuis(whose) => {}
             What::Kill { whose } | What::Exit { whose, .. } | What::Crash { whose } | What::OomDaemon { whose }
                 if !signs.may_be_comfyuis(whose) => {}
             What::Kill { .. } => push_capped(&mut self.kills, || Evidence::of(at)),
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
-                if *cgroup && self.constraint.is_none() {
-                    self.constraint = Some(("CONSTRAINT_MEMCG".to_owned(), Evidence::of(at)));
+                if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
+                {
+                    self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
                 }
             }
-            What::KernelOom { constraint } => {
+            What::KernelOom { constraint, whose } => {
+                self.kernel_names |= matches!(whose, Whose::Process(_));
                 self.constraint = Some((kept(constraint, NAME_KEPT), Evidence::of(at)));
             }
             What::Exit { code, .. } => {
@@ -64,7 +75,9 @@ impl End {
         if self.exit.take_if(|(_, at)| since(at)).is_some() {
             self.crash_code = false;
         }
-        self.constraint.take_if(|(_, at)| since(at));
+        if self.constraint.take_if(|(_, at)| since(at)).is_some() {
+            self.kernel_names = false;
+        }
         self.oom_killed.take_if(|(_, at)| since(at));
         self.daemon.take_if(since);
         self.crash.take_if(since).map(|at| at.place)
@@ -77,7 +90,9 @@ impl End {
         stopped: Option<Evidence>,
         last_text: Option<Evidence>,
     ) -> Ending {
+        let by_kernel = self.constraint.as_ref().filter(|_| self.kernel_names).map(|(_, at)| at.clone());
         let kind = if !self.kills.is_empty()
+            || by_kernel.is_some()
             || self.daemon.is_some()
             || self.oom_killed.as_ref().is_some_and(|(value, _)| *value)
         {
@@ -98,6 +113,7 @@ impl End {
                 .kills
                 .first()
                 .cloned()
+                .or(by_kernel)
                 .or_else(|| self.daemon.clone())
                 .or_else(|| self.oom_killed.clone().map(|(_, at)| at)),
             EndingKind::NativeCrash => self.crash.clone().or_else(|| self.exit.clone().map(|(_, at)| at)),

@@ -6,11 +6,6 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
 use crate::timeline::signs::Signs;
 
-/// The file is ComfyUI's main program.
-fn is_main(file: &str) -> bool {
-    file.rsplit(['/', '\\']).next() == Some("main.py")
-}
-
 /// A warning is no failure, whoever prints it: Python names the types of warnings so.
 fn is_warning(kind: &str) -> bool {
     kind.ends_with("Warning")
@@ -56,10 +51,12 @@ impl Open {
                 };
                 let module = function == "<module>";
                 // Importing the executor's file is no execution.
-                exception.in_execution |= file.ends_with("execution.py") && !module;
+                exception.in_execution |= !module && signs.is_executor(file);
                 exception.in_models |= !module && signs.in_model_code(file);
                 exception.in_module |= module;
-                exception.in_main |= module && is_main(file);
+                let main = signs.is_main(file);
+                exception.passes_main |= main;
+                exception.in_main |= module && main;
                 if exception.first_frame.is_none() {
                     exception.first_frame = Some(frame.clone());
                 }
@@ -255,8 +252,7 @@ impl Open {
     /// Something besides the lack of prompts says that ComfyUI was starting: the lines before a whole traceback, and
     /// its last line or the main program among its frames.
     fn shows_start(&self, exception: &Exception) -> bool {
-        let in_main = exception.frames.iter().any(|frame| frame.split(':').any(is_main));
-        exception.headed && !self.session.facts.is_empty() && (exception.kind.is_some() || in_main)
+        exception.headed && !self.session.facts.is_empty() && (exception.kind.is_some() || exception.passes_main)
     }
 
     pub(super) fn keep_exception(&mut self, mut exception: Exception) {

@@ -5,12 +5,10 @@ use crate::event::{At, MIB, What};
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::note::overwrite;
 use crate::timeline::session::Dynamic;
-
-/// PyTorch's name of the device that is no card.
-const CPU: &str = "cpu";
+use crate::timeline::signs::Signs;
 
 impl Open {
-    pub(super) fn load_event(&mut self, what: &What<'_>, at: &At<'_>) {
+    pub(super) fn load_event(&mut self, what: &What<'_>, at: &At<'_>, signs: &Signs) {
         let prompt = self.session.current_prompt();
         self.begin_prompt(at);
         match what {
@@ -37,7 +35,7 @@ impl Open {
             }
             What::Loader { part, device } => {
                 self.prompt.told.loader_lines += 1;
-                self.load_device(part, device, at);
+                self.load_device(part, device, at, signs);
             }
             What::Unload { count } => {
                 self.session.unloads.lines += 1;
@@ -54,17 +52,18 @@ impl Open {
     }
 
     /// Keeps which kinds of model never go to the card, by the lines that state their load device.
-    fn load_device(&mut self, part: &str, device: &str, at: &At<'_>) {
+    fn load_device(&mut self, part: &str, device: &str, at: &At<'_>, signs: &Signs) {
         if part.is_empty() || device.is_empty() {
             return;
         }
+        let processor = signs.is_processor(device);
         let off_card = &mut self.session.off_card;
         let room = off_card.len() < LIST_LIMIT;
         match off_card.get_mut(part) {
-            Some(known) if device != CPU => *known = None,
+            Some(known) if !processor => *known = None,
             Some(_) => {}
             None if room => {
-                off_card.insert(kept(part, NAME_KEPT), (device == CPU).then(|| Evidence::of(at)));
+                off_card.insert(kept(part, NAME_KEPT), processor.then(|| Evidence::of(at)));
             }
             None => {}
         }

@@ -11,8 +11,6 @@ use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
 use crate::timeline::signs::Signs;
 
-/// Where docker keeps a container's limit, as `docker inspect` is asked for it.
-const ASKED_LIMIT: &str = "HostConfig.Memory";
 /// The container has a limit of its own.
 const LIMITED: &str = "memory_limited";
 
@@ -143,7 +141,7 @@ impl Open {
             | What::LoadOld
             | What::Loader { .. }
             | What::Unload { .. }
-            | What::DetailLoad { .. } => self.load_event(event.what, at),
+            | What::DetailLoad { .. } => self.load_event(event.what, at, signs),
             What::LeakPotential { class } => {
                 self.begin_prompt(at);
                 let class = self.names.id(class);
@@ -206,7 +204,7 @@ impl Open {
     }
 
     /// A bare number that answers the question for the container's limit in the line before; 0 is none.
-    pub(super) fn answer_of_docker(&mut self, at: &At<'_>) {
+    pub(super) fn answer_of_docker(&mut self, at: &At<'_>, signs: &Signs) {
         if !at.text.first().is_some_and(u8::is_ascii_digit) {
             return;
         }
@@ -214,7 +212,7 @@ impl Open {
             .session
             .container_hints
             .last()
-            .is_some_and(|hint| hint.place.line + 1 == at.place.line && hint.text.contains(ASKED_LIMIT));
+            .is_some_and(|hint| hint.place.line + 1 == at.place.line && signs.asks_for_limit(&hint.text));
         let bytes = std::str::from_utf8(at.text).ok().and_then(|text| text.trim().parse::<u64>().ok());
         match bytes.filter(|_| asked) {
             Some(0) => self.fact(LIMITED, &FactValue::Bool(false), false, at),
