@@ -59,6 +59,18 @@ fn a_console_may_become_doubled_and_single_again() {
     assert_eq!(counts(&triage(&doubled(&queued, "[INFO] "))), (2, 2, 2));
 }
 
+/// A server that ran singly for long is not looked at any more, until it starts again.
+#[test]
+fn each_start_may_double_the_console() {
+    let long = format!("{START}{}", PROMPT.repeat(400));
+    let twice = doubled(&format!("{START}{}", PROMPT.repeat(4)), "[INFO] ");
+    let report = triage(&format!("{long}{twice}"));
+    let executed: Vec<u64> = report.sessions.iter().map(|session| session.prompts.executed).collect();
+    assert_eq!(executed, [400, 4]);
+    let first = long.lines().count() + 1;
+    assert!(notice(&report).is_some_and(|gap| gap.contains(&format!("line {first} "))), "{:?}", report.fitness.gaps);
+}
+
 #[test]
 fn lines_that_repeat_are_no_doubled_console() {
     let queued = "got prompt\ngot prompt\nUsing pytorch attention in VAE\nUsing pytorch attention in VAE\nRequested to load SDXL\nRequested to load SDXL\nPrompt executed in 1.00 seconds\nPrompt executed in 2.00 seconds\n";

@@ -71,6 +71,7 @@ impl CaptureType {
 }
 
 /// How much of `text` a capture takes that is not free; none when it does not fit.
+#[inline]
 pub(super) fn token_len(kind: &CaptureType, text: &[u8]) -> Option<usize> {
     let len = match kind {
         CaptureType::Class => class_len(text),

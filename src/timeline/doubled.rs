@@ -14,6 +14,8 @@ const RULES: usize = 5;
 const SINGLES: usize = 12;
 /// How often a run may begin; a log in which many lines repeat is none.
 const ATTEMPTS: usize = 12;
+/// Handlers are attached while a server starts or soon after: of each start so many lines are looked at.
+const LOOKED_AT: u32 = 1024;
 /// Lines from one to its twin: an empty one may stand between.
 const APART: u64 = 2;
 
@@ -32,6 +34,8 @@ pub struct Once {
     rules: Vec<usize>,
     began: u64,
     singles: usize,
+    /// Lines that are still looked at.
+    left: u32,
 }
 
 /// A line that a rule knows.
@@ -71,7 +75,8 @@ impl Once {
     pub fn new(fold: Fold) -> Self {
         let (other, from) = (None, None);
         let (last, rules) = (Line::default(), Vec::new());
-        Self { fold, other, doubled: false, from, attempts: 0, last, pairs: 0, rules, began: 0, singles: 0 }
+        let left = LOOKED_AT;
+        Self { fold, other, doubled: false, from, attempts: 0, last, pairs: 0, rules, began: 0, singles: 0, left }
     }
 
     /// The story up to now; the fold is used up.
@@ -135,6 +140,7 @@ impl Once {
     fn single(&mut self) {
         self.singles += 1;
         let begun = self.pairs > 0 || self.doubled;
+        self.left = self.left.saturating_sub(u32::from(!begun));
         if !begun || (self.doubled && self.singles < SINGLES) {
             return;
         }
@@ -153,6 +159,12 @@ impl Once {
 impl EventSink for Once {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
+        if self.left == 0 {
+            if event.rule.is_none_or(|rule| rule.mark.is_none()) {
+                return self.fold.event(event);
+            }
+            self.left = LOOKED_AT;
+        }
         let twin = self.is_twin(event);
         if !twin && let Some(other) = &mut self.other {
             other.event(event);
