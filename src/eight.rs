@@ -69,10 +69,35 @@ pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
     Some(if one < 8 { one } else { 8 + two })
 }
 
-/// The same with instructions that each x86-64 has; that they are there is known when compiling.
+/// The same of the first 32 bytes, where the processor can look at them at once; 16 or 32 when none of them does.
+#[inline(always)]
+pub(crate) fn end_of_long_word(text: &[u8]) -> Option<usize> {
+    let end = end_of_word(text)?;
+    if end == 16
+        && let Some(later) = text.get(16..).filter(|later| later.len() >= 16)
+    {
+        return end_of_word(later).map(|more| 16 + more);
+    }
+    Some(end)
+}
+
+/// `text` begins with a bracket, and a name in it that has a `-` or `_`, as node packs call themselves: `[was-node-suite]`.
+/// Only the first 32 bytes are looked at. A no may be wrong: not every processor can look at them at once.
+#[inline]
+pub(crate) fn begins_with_pack(text: &[u8]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(chunk), Some(sse2)) = (text.first_chunk::<32>(), pulp::core_arch::x86::Sse2::try_new()) {
+        return sixteen::begins_with_pack(sse2, *chunk);
+    }
+    let _ = text;
+    false
+}
+
+/// With instructions that each x86-64 has; that they are there is known when compiling.
 #[cfg(target_arch = "x86_64")]
 mod sixteen {
     use pulp::core_arch::x86::Sse2;
+    use std::arch::x86_64::__m128i;
 
     #[inline(always)]
     pub(super) fn end_of_word(sse2: Sse2, text: [u8; 16]) -> usize {
@@ -82,6 +107,25 @@ mod sixteen {
         // Bytes beyond ASCII have their highest bit by themselves.
         let ends = either(either(is(b' '), is(b'\t')), either(either(is(b':'), is(b'@')), bytes));
         (sse2._mm_movemask_epi8(ends) | 1 << 16).trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn begins_with_pack(sse2: Sse2, text: [u8; 32]) -> bool {
+        let [low, high]: [__m128i; 2] = pulp::cast(text);
+        let mask =
+            |low, high| (sse2._mm_movemask_epi8(low) as u32 & 0xffff) | (sse2._mm_movemask_epi8(high) as u32) << 16;
+        let either = |a, b| sse2._mm_or_si128(a, b);
+        let is = |bytes, byte: u8| sse2._mm_cmpeq_epi8(bytes, sse2._mm_set1_epi8(byte as i8));
+        // What else may end the name is in a stamp, a prompt, or the name of a stream.
+        let others = |bytes| {
+            either(either(is(bytes, b' '), is(bytes, b'/')), either(is(bytes, b':'), either(is(bytes, b'@'), bytes)))
+        };
+        let joints = |bytes| either(is(bytes, b'-'), is(bytes, b'_'));
+        let closing = mask(is(low, b']'), is(high, b']'));
+        let before = (closing & closing.wrapping_neg()).wrapping_sub(1);
+        (closing != 0)
+            & (mask(others(low), others(high)) & before == 0)
+            & (mask(joints(low), joints(high)) & before != 0)
     }
 }
 
@@ -196,6 +240,41 @@ mod tests {
             ("0123456789abcde:", Some(15)),
         ] {
             assert_eq!(end_of_word(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_words_end_as_short_ones() {
+        for length in 8..40 {
+            for end in [b' ', b'\t', b':', b'@', 0xc3] {
+                for at in 0..length {
+                    let mut text = vec![b'x'; length];
+                    text[at] = end;
+                    let found = end_of_long_word(&text);
+                    let limit = if length >= 32 { 32 } else { 16 };
+                    assert_eq!(found, Some(at.min(limit)), "{end} at {at} of {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn packs_name_themselves_in_brackets() {
+        for (text, expected) in [
+            ("[was-node-suite-comfyui] cached 8 entries of it", true),
+            ("[ComfyUI_essentials] cached 8 entries of the table", true),
+            ("[ComfyUI-0/STDERR] got prompt and what else there is", false),
+            ("[pod/comfy-0/comfyui] got prompt and what else there is", false),
+            ("[user-name@host ComfyUI]$ python main.py --lowvram", false),
+            ("[Wed Aug  5 12:00:00 2026] Out of memory: Killed-off", false),
+            ("[WARNING] a-text that has more than 32 bytes in it", false),
+            ("[a-name-of-a-pack-that-is-rather-long-for-one] cached", false),
+            ("[2026-08-05 12:00:00.123] got prompt and what else", false),
+            ("[no closing-bracket in these many letters, none at all", false),
+            ("[a-b] short", false),
+        ] {
+            assert_eq!(begins_with_pack(text.as_bytes()), expected, "{text}");
         }
     }
 

@@ -3,8 +3,15 @@
 use super::super::stamp::{clock, date_time, digits, fraction, zone};
 use super::plain::is_stream;
 use super::{Stripped, keep, leading, level, one_blank, rich, typed};
-use crate::eight::position;
+use crate::eight::{begins_with_pack, position};
 use memchr::memchr;
+
+/// The name of a node pack in brackets, and no prefix: levels, streams and prompts are named otherwise. Names behind a
+/// stamp are another matter.
+#[inline]
+pub(super) fn is_bare(s: &[u8]) -> bool {
+    s.get(1).is_some_and(u8::is_ascii_alphabetic) && begins_with_pack(s)
+}
 
 pub(super) fn bracket<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let inner = s.get(1..)?;

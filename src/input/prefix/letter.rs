@@ -3,7 +3,7 @@
 use super::super::stamp::{clock, digits, fraction};
 use super::plain::{named_stream, padded_level};
 use super::{Stripped, keep, leading, level, rich, run, typed};
-use crate::eight::{eight_of, end_of_word};
+use crate::eight::{eight_of, end_of_long_word};
 use memchr::{memchr, memmem};
 
 /// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
@@ -11,11 +11,11 @@ use memchr::{memchr, memmem};
 /// branches.
 #[inline(always)]
 pub(super) fn is_bare(s: &[u8]) -> bool {
-    let Some(at) = end_of_word(s) else { return false };
+    let Some(at) = end_of_long_word(s) else { return false };
     let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
     let behind_blank = (*end == b' ') & IN_A_TEXT[usize::from(*next)];
     let behind_colon = (*end == b':') & (*next == b' ');
-    (at < 16) & (behind_blank | behind_colon) & !begins_prefix(s)
+    (behind_blank | behind_colon) & !begins_prefix(s)
 }
 
 /// The few words that begin a prefix all the same: `PS `, of the levels that Rich pads to eight letters the one that is

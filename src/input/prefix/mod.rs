@@ -95,6 +95,7 @@ pub(crate) fn is_bare(text: &[u8]) -> bool {
     match STARTS.get(usize::from(*first)) {
         Some(Start::None) => true,
         Some(Start::Word) => letter::is_bare(text),
+        Some(Start::Bracket) => bracket::is_bare(text),
         _ => false,
     }
 }
@@ -275,7 +276,39 @@ mod tests {
             ("[INFO]", ""),
         ] {
             assert_eq!(String::from_utf8_lossy(stripped(line).text), text, "{line}");
+            assert!(!is_bare(line.trim().as_bytes()) || line.trim() == text, "{line}");
         }
+    }
+
+    #[test]
+    fn what_is_bare_at_a_glance_has_no_prefix() {
+        let names = [
+            "comfyui",
+            "ComfyUI-Impact-Pack",
+            "a_b",
+            "host.name",
+            "stderr",
+            "ComfyUI-0/STDERR",
+            "INFO",
+            "PS",
+            "pod/a-b/c",
+        ];
+        let joints = ["] ", ": ", "  | ", " ", ":", "@host:~$ ", "] [INFO] ", " 12:00:00 ", "]$ ", " - "];
+        let mut bare = 0;
+        for (name, more) in names.iter().flat_map(|name| names.iter().map(move |more| (name, more))) {
+            for joint in joints {
+                for begin in ["", "["] {
+                    let line = format!("{begin}{name}{joint}{more} wrote python[12]: this much and more");
+                    if is_bare(line.as_bytes()) {
+                        bare += 1;
+                        let out = stripped(&line);
+                        assert_eq!(String::from_utf8_lossy(out.text), line);
+                        assert_eq!((out.level, out.stamp, out.tagged), (None, None, false), "{line}");
+                    }
+                }
+            }
+        }
+        assert!(bare > 100, "{bare}");
     }
 
     #[test]
