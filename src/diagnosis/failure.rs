@@ -24,7 +24,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
-        .filter(|exception| !of_server(exception, view, words))
+        .filter(|exception| !of_server(exception, view, words) && !optional_of_library(exception, view, words))
         .filter(|exception| !told_by_host_oom(exception, view))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
@@ -71,6 +71,17 @@ fn handled_by_pack(exception: &Exception, view: &View<'_>) -> bool {
         && exception.dirs.last().is_some_and(imported)
 }
 
+/// An installed package missed another one, said so with a traceback of its own alone, and went on without it.
+fn optional_of_library(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
+    let in_library =
+        |frame: &String| frame.split(['/', '\\']).any(|folder| words.packs.shows(SignOf::LibraryFolder, folder));
+    exception.headed
+        && started_all_the_same(exception, view)
+        && words.packs.shows(SignOf::ImportFault, &short_type(exception))
+        && exception.first_frame.iter().chain(&exception.frames).all(in_library)
+        && !exception.frames.is_empty()
+}
+
 /// A connection broke in code of nobody's nodes before prompts ran well: a browser went away.
 fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
     exception.place == ExceptionPlace::Unknown
@@ -104,6 +115,15 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
 fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
     words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text))
+}
+
+/// The last error that was logged with its traceback while prompts ran, and ended none of them. A connection that broke is
+/// a browser that went away.
+pub fn logged_beside<'t>(view: &View<'t>, words: &Words<'_>) -> Option<&'t Evidence> {
+    let exceptions = view.session.exceptions.iter().rev();
+    let mut logged = exceptions.filter(|exception| exception.place == ExceptionPlace::Idle && exception.kind.is_some());
+    let logged = logged.find(|exception| outside(exception, words).is_none_or(|sign| sign.is != NETWORK));
+    logged.and_then(|exception| exception.last_line_at.as_ref())
 }
 
 /// Ctrl-C raises too, wherever the program happens to be.
@@ -244,6 +264,11 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let key = match exception.place {
         _ if let Some(sign) = outside => &sign.says,
         ExceptionPlace::Prompt => "error-prompt",
+        ExceptionPlace::Unknown
+            if exception.headed && view.ending().is_some_and(|ending| ending.in_flight.is_some()) =>
+        {
+            "error-in-flight"
+        }
         ExceptionPlace::Unknown => "error-unplaced",
         _ if started_all_the_same(exception, view) => "error-while-starting",
         _ if import => "import-program",

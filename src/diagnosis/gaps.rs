@@ -2,6 +2,7 @@
 
 use super::draft::evidence;
 use super::finding::{EvidenceReport, Finding, RuledOut};
+use super::growth;
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::timeline::EndingKind;
@@ -88,7 +89,7 @@ fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {
 }
 
 /// What stays open, most useful first.
-pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<String> {
+pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &[Finding]) -> Vec<String> {
     let session = view.session;
     let mut list = Vec::new();
     let prompts = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
@@ -103,12 +104,13 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<
     };
     let id = chosen.id.as_str();
     add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
-    add(
-        "gap-growth",
-        session.prompts.executed > 0
-            && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected"),
-        &[("prompts", &prompts)],
-    );
+    let open = session.prompts.executed > 0
+        && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected");
+    let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
+    match measured {
+        Some(finding) => add("gap-growth-measured", open, &[("what", &finding.summary)]),
+        None => add("gap-growth", open, &[("prompts", &prompts)]),
+    }
     let missing = missing_of_start(view, words);
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
     add("gap-start", no_start, &[("missing", &missing)]);

@@ -7,6 +7,9 @@ use super::words::Words;
 use crate::samples::{Column, Samples, Shape, Trend, trend};
 use crate::text;
 
+/// What its finding is about.
+const ABOUT: &str = "growth";
+
 /// What the samples say, when there are any that can be judged.
 pub struct Growth {
     pub trend: Trend,
@@ -18,6 +21,11 @@ pub fn judge(samples: Option<&Samples>) -> Option<Growth> {
     let samples = samples?;
     let column = samples.ram_column()?;
     Some(Growth { trend: trend(&samples.series(column)), column })
+}
+
+/// The finding is one of this file.
+pub fn is_growth(finding: &Finding) -> bool {
+    finding.about.as_deref() == Some(ABOUT)
 }
 
 /// `leak-suspected` when memory grows on and nothing by design explains it.
@@ -75,7 +83,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) ->
         session.last_executed.iter().map(|at| evidence(at, Some(words.say("remark-no-leak-text", &[])))).collect();
     Some(
         Draft::new("leak-suspected", view.number, status, summary)
-            .about("growth")
+            .about(ABOUT)
             .grade(grade, words.say(reason, &[]))
             .figures(figures)
             .settle(words.say("settle-growth", &[]))

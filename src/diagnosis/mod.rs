@@ -90,7 +90,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     });
     let view = views.iter().find(|view| view.number == chosen.session).or(views.last());
     if let Some(view) = view {
-        let notes = worry::notes(view, words, &chosen, &question.asked);
+        let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
         // What makes steps slow is no comfort where they failed.
         if chosen.id != "gpu-oom" {
@@ -103,7 +103,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         None => (Vec::new(), Vec::new()),
     };
     let ruled_out = view.map(|view| gaps::ruled_out(view, &views, words, &chosen, &findings)).unwrap_or_default();
-    let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen)).unwrap_or_default();
+    let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),
@@ -160,7 +160,7 @@ fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
     let seconds: Vec<f64> =
         session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
     add("seconds-grow", grows(&seconds));
-    add("growth", findings.iter().any(|finding| finding.about.as_deref() == Some("growth")));
+    add("growth", findings.iter().any(growth::is_growth));
     bugs::Structures { names }
 }
 

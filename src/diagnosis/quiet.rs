@@ -63,10 +63,12 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         if let Some(at) = &session.stopped {
             lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
         }
-        let (grade, reason) = if timeline.info_visible {
-            (Grade::Strong, "grade-no-fault")
-        } else {
-            (Grade::Moderate, "grade-no-fault-hidden")
+        let logged = super::failure::logged_beside(view, words);
+        lines.extend(logged.iter().map(|at| evidence(at, Some(words.say("remark-logged-error", &[])))));
+        let (grade, reason) = match (timeline.info_visible, logged.is_some()) {
+            (_, true) => (Grade::Moderate, "grade-no-fault-traceback"),
+            (true, false) => (Grade::Strong, "grade-no-fault"),
+            (false, false) => (Grade::Moderate, "grade-no-fault-hidden"),
         };
         return Draft::new(
             "no-fault",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
-use super::{FactValue, OomNumbers, What, Whose};
+use super::{FactValue, OomNumbers, What, Whose, split_exception};
 use crate::rule::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
@@ -181,7 +181,11 @@ pub(super) fn what_of<'t>(
         EventKind::ErrorNotice => match read.text("type").or_else(|| constant_text(rule, "type")) {
             Some(kind) => What::ExceptionLine {
                 kind,
-                message: read.text("message").or_else(|| read.text("detail")).unwrap_or_default(),
+                // The whole sentence: what a capture holds is only the part of it that differs.
+                message: split_exception(text)
+                    .map(|(_, message)| String::from_utf8_lossy(message))
+                    .or_else(|| read.text("message").or_else(|| read.text("detail")))
+                    .unwrap_or_default(),
             },
             None => What::ErrorNotice,
         },

@@ -110,6 +110,8 @@ struct Open {
     traceback: Option<Exception>,
     /// A line in a prompt that looks like an exception; what the prompt does next tells whether it failed.
     loose: Option<Exception>,
+    /// A traceback that passes through no executor stood in this prompt: where in the list of exceptions.
+    beside: Option<usize>,
     /// The frames that follow are those of a stack that was printed without an error.
     in_stack: bool,
     bar: Option<Bar>,
@@ -328,11 +330,15 @@ impl Fold {
             }
             Mark::Strong => {
                 let Some(rule) = event.rule.map(Rule::number) else { return };
-                if let Some(block) = self.tentative.take() {
+                let seen = self.open.strong_marks.contains(&rule);
+                if let Some(block) = self.tentative.take_if(|block| server_start && !seen && self.open.lived_on(block))
+                {
+                    self.open.died = false;
+                    self.settle_tentative(*block);
+                } else if let Some(block) = self.tentative.take() {
                     let by = block.began.clone();
                     self.restart(*block, by);
                 } else {
-                    let seen = self.open.strong_marks.contains(&rule);
                     let late = self.open.running && (!server_start || self.open.has_work());
                     if seen || late || self.open.died {
                         self.restart(Open::default(), Some(Evidence::of(&event.at)));

@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::{Advice, Condition, Decision, State};
 use crate::answer::comparison::SeenIn;
-use crate::answer::report::{Candidate, Step};
+use crate::answer::report::{Candidate, Grade, Step};
 use crate::diagnosis::{Words, same_dir};
 
 /// Verdicts that say a state is meant, or that nothing is wrong.
@@ -20,6 +20,9 @@ pub(super) fn advice(main: &Case<'_>, conditions: &[Condition], words: &Words<'_
     let id = main.run.report.verdict.primary.as_str();
     match id {
         _ if BY_DESIGN.contains(&id) => decide.nobody("checklist-no-issue-design"),
+        _ if TOO_SMALL.contains(&id) && main.run.report.verdict.grade < Grade::Strong => {
+            decide.nobody("checklist-no-issue-memory-likely")
+        }
         _ if TOO_SMALL.contains(&id) => decide.nobody("checklist-no-issue-memory"),
         "insufficient-evidence" => {
             decide.say(Decision::NotYet, "unknown", None, "checklist-not-yet-log", &[], decide.steps())

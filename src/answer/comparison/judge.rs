@@ -243,6 +243,7 @@ impl Judge<'_, '_> {
         if is > 0 {
             let (outcome, headline) = match () {
                 () if was == 0 => (Outcome::Worse, "compare-failures-new"),
+                () if self.fails_otherwise() => (Outcome::NotExercised, "compare-failures-other"),
                 () if after < before * LESS => (Outcome::Improved, "compare-failures-less"),
                 () if after * LESS > before => (Outcome::Worse, "compare-failures-more"),
                 () => (Outcome::Unchanged, "compare-failures-same"),
@@ -273,6 +274,12 @@ impl Judge<'_, '_> {
             ));
         }
         Some(self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", &values, lines))
+    }
+
+    /// What failed before is not what fails now, so that nothing shows whether it would.
+    fn fails_otherwise(&self) -> bool {
+        let (before, after) = (&self.a.run.report.verdict.primary, &self.b.run.report.verdict.primary);
+        before != after && self.b.finding(before).is_none() && self.a.finding(after).is_none()
     }
 
     fn reloads(&self) -> Option<Judgement> {

@@ -7,7 +7,8 @@ use crate::rule::{SignDef, SignOf, SignPlace};
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
 const CONSTRAINTS: [&str; 2] = ["container", "machine"];
-const OUTSIDE: [&str; 6] = ["network", "refused", "disk", "access", "old-python", "user"];
+const OUTSIDE: [&str; 9] =
+    ["network", "refused", "disk", "access", "old-python", "port", "gpu-driver", "gpu-build", "user"];
 
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {
@@ -26,6 +27,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::Command
             | SignOf::OtherService
             | SignOf::NodeFolder
+            | SignOf::LibraryFolder
             | SignOf::ModelFolder
             | SignOf::OuterFolder
             | SignOf::ImportFault

@@ -29,6 +29,8 @@ pub enum SignOf {
     Outside,
     /// The folder that holds node packs, one in a folder of its own.
     NodeFolder,
+    /// A folder that holds installed Python packages.
+    LibraryFolder,
     /// A folder of ComfyUI's own whose functions run when models do.
     ModelFolder,
     /// A folder, in small letters, that such a folder can only stand in; what lies above it tells nothing.

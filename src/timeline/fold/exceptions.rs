@@ -130,13 +130,15 @@ impl Open {
         }
         // A node's failure is announced, or its traceback goes through the executor. The server's own tracebacks
         // (a client that went away) do not fail a prompt that runs beside them.
-        if exception.place == ExceptionPlace::Prompt && headed && !exception.in_execution {
+        let beside = exception.place == ExceptionPlace::Prompt && headed && !exception.in_execution;
+        if beside {
             exception.place = ExceptionPlace::Idle;
         }
         if exception.place == ExceptionPlace::Prompt {
             self.prompt.told.failed = true;
         }
         self.keep_exception(exception);
+        self.beside = if beside { self.session.exceptions.len().checked_sub(1) } else { None };
     }
 
     /// A prompt that goes on, or a traceback that tells more, settles that a loose line was no failure.
@@ -159,11 +161,17 @@ impl Open {
         );
         if goes_on {
             self.loose = None;
+            self.beside = None;
         }
     }
 
-    /// Nothing followed: the line is all that is left of a failure.
+    /// Nothing followed: the line is all that is left of a failure, and a traceback may have ended the prompt, whoever
+    /// printed it.
     pub(super) fn keep_loose(&mut self) {
+        let beside = self.beside.take().filter(|_| self.prompt_began);
+        if let Some(exception) = beside.and_then(|index| self.session.exceptions.get_mut(index)) {
+            exception.place = ExceptionPlace::Unknown;
+        }
         if let Some(exception) = self.loose.take() {
             self.prompt.told.failed = true;
             self.keep_exception(exception);

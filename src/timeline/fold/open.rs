@@ -77,6 +77,12 @@ impl Open {
         self.traceback.is_some() || !self.session.exceptions.is_empty()
     }
 
+    /// The traceback that seemed to end this start did not: the server starts now, which it had not before, and nothing
+    /// that `block` holds is said at the beginning of a start. NumPy prints such tracebacks and goes on.
+    pub(super) fn lived_on(&self, block: &Self) -> bool {
+        self.died && !self.running && block.session.facts.is_empty() && !self.session.facts.is_empty()
+    }
+
     pub(super) fn in_flight(&self) -> Option<InFlight> {
         let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
         let bar = self.bar.filter(|bar| bar.done < bar.total);
