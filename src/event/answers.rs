@@ -50,19 +50,23 @@ impl Answers {
     }
 
     /// Keeps the answer about the next text.
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, text: &[u8], answer: Answer<'_, '_>, spans: &Spans) {
-        match answer {
-            Answer::Silent => self.rules.push(SILENT),
-            Answer::Maybe => self.rules.push(MAYBE),
-            Answer::Rule(found) => {
-                // Texts are cut far below 4 GiB.
-                let tail = (text.len() - found.tail.len()) as u32;
-                self.found.push(Place { end: found.text.len() as u32, tail });
-                self.spans.extend_from_slice(spans.first(found.rule.capture_count()));
-                self.rules.push(found.rule.number() as u16);
-            }
-        }
+        let number = match answer {
+            Answer::Silent => SILENT,
+            Answer::Maybe => MAYBE,
+            Answer::Rule(found) => self.keep(text, &found, spans),
+        };
+        self.rules.push(number);
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, text: &[u8], found: &Found<'_, '_>, spans: &Spans) -> u16 {
+        // Texts are cut far below 4 GiB.
+        let tail = (text.len() - found.tail.len()) as u32;
+        self.found.push(Place { end: found.text.len() as u32, tail });
+        self.spans.extend_from_slice(spans.first(found.rule.capture_count()));
+        found.rule.number() as u16
     }
 
     /// How many texts from `number` on are silent.
