@@ -128,7 +128,12 @@ const fn is_odd(byte: u8) -> u8 {
 }
 
 pub(super) fn has_odd(bytes: &[u8]) -> bool {
-    bytes.iter().fold(0, |any, byte| any | is_odd(*byte)) != 0
+    let Some(last) = bytes.last_chunk::<16>() else {
+        return bytes.iter().fold(0, |any, byte| any | is_odd(*byte)) != 0;
+    };
+    // The last sixteen overlap those before: no bytes are left to be looked at one by one.
+    let sixteen = |chunk: &[u8; 16]| chunk.iter().fold(0, |any, byte| any | is_odd(*byte));
+    bytes.as_chunks::<16>().0.iter().fold(sixteen(last), |any, chunk| any | sixteen(chunk)) != 0
 }
 
 /// Gathers bytes that are 0 or 1 into bits.
