@@ -138,6 +138,17 @@ fn places_between(bytes: u64, from: u8, to: u8) -> u64 {
     at_least & !beyond & !bytes & HIGH
 }
 
+/// The first eight bytes of `text` are those of `shape`, in which `0` stands for any digit.
+#[inline]
+pub(crate) fn has_shape(text: &[u8], shape: &[u8; 8]) -> bool {
+    let shape = u64::from_le_bytes(*shape);
+    let any = places_of(shape, b'0');
+    // Seven bits of each place in which the shape leaves open what stands there.
+    let free = any - (any >> 7);
+    eight_of(text)
+        .is_some_and(|bytes| (places_between(bytes, b'0', b'9') & any == any) & ((bytes ^ shape) & !free & !any == 0))
+}
+
 /// How many digits `text` begins with.
 #[inline]
 pub(crate) fn digits(text: &[u8]) -> usize {
@@ -240,6 +251,19 @@ mod tests {
             ("0123456789abcde:", Some(15)),
         ] {
             assert_eq!(end_of_word(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn shapes_hold_for_each_byte() {
+        assert!(!has_shape(b"12:34:5", b"00:00:00"));
+        for at in 0..8 {
+            for byte in 0..=255_u8 {
+                let mut text = *b"12:34:56 and more";
+                text[at] = byte;
+                let expected = if at == 2 || at == 5 { byte == b':' } else { byte.is_ascii_digit() };
+                assert_eq!(has_shape(&text, b"00:00:00"), expected, "{byte} at {at}");
+            }
         }
     }
 

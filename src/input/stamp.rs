@@ -2,6 +2,7 @@
 //!
 //! Only lengths; what a time means is not decided here.
 
+use crate::eight::has_shape;
 use memchr::{memmem, memrchr};
 
 /// Number of digits from a position on.
@@ -11,10 +12,7 @@ pub(crate) fn digits(s: &[u8], from: usize) -> usize {
 
 /// Length of `12:00:00`.
 pub(crate) fn clock(s: &[u8]) -> Option<usize> {
-    match s {
-        [a, b, b':', c, d, b':', e, f, ..] if [a, b, c, d, e, f].iter().all(|x| x.is_ascii_digit()) => Some(8),
-        _ => None,
-    }
+    has_shape(s, b"00:00:00").then_some(8)
 }
 
 /// Length of `12:00`, where no seconds follow.
@@ -28,14 +26,14 @@ fn minutes(s: &[u8]) -> Option<usize> {
 
 /// Length of `2026-08-05 12:00:00` or of its form with a `T`; an old Manager leaves the seconds out.
 pub(crate) fn date_time(s: &[u8]) -> Option<usize> {
-    match s {
-        [a, b, c, d, b'-' | b'/', e, f, b'-' | b'/', g, h, b' ' | b'T', time @ ..]
-            if [a, b, c, d, e, f, g, h].iter().all(|x| x.is_ascii_digit()) =>
-        {
-            clock(time).or_else(|| minutes(time)).map(|n| n + 11)
-        }
-        _ => None,
+    let [_, _, _, _, first @ (b'-' | b'/'), _, _, second @ (b'-' | b'/'), g, h, b' ' | b'T', time @ ..] = s else {
+        return None;
+    };
+    let date = has_shape(s, &[b'0', b'0', b'0', b'0', *first, b'0', b'0', *second]);
+    if !date || !g.is_ascii_digit() || !h.is_ascii_digit() {
+        return None;
     }
+    clock(time).or_else(|| minutes(time)).map(|n| n + 11)
 }
 
 /// Length of `.123456`, `,123`, and within brackets of `:123`.
