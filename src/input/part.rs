@@ -141,9 +141,7 @@ impl Parts {
         let text = text.get(indent..).unwrap_or_default();
         // See `take` and `plain_text` for what these may mean.
         let special = matches!(text, [b'{', b'"', ..] | [.., b'-' | b']' | b'>']) || raw.get(10) == Some(&b'T');
-        // A stamp in brackets is no rare thing, and seen at once.
-        let stamped = matches!(text, [b'[', b'0'..=b'9', ..]);
-        if special || stamped || !prefix::is_bare(text) {
+        if special || !prefix::is_bare(text) {
             return false;
         }
         sink.plain(text, line, u32::try_from(indent).unwrap_or(u32::MAX));

@@ -128,12 +128,35 @@ const fn is_odd(byte: u8) -> u8 {
 }
 
 pub(super) fn has_odd(bytes: &[u8]) -> bool {
-    let Some(last) = bytes.last_chunk::<16>() else {
-        return bytes.iter().fold(0, |any, byte| any | is_odd(*byte)) != 0;
-    };
-    // The last sixteen overlap those before: no bytes are left to be looked at one by one.
-    let sixteen = |chunk: &[u8; 16]| chunk.iter().fold(0, |any, byte| any | is_odd(*byte));
-    bytes.as_chunks::<16>().0.iter().fold(sixteen(last), |any, chunk| any | sixteen(chunk)) != 0
+    #[cfg(target_arch = "x86_64")]
+    if let (Some(last), Some(sse2)) = (bytes.last_chunk::<16>(), pulp::core_arch::x86::Sse2::try_new()) {
+        return sixteen::has_odd(sse2, bytes.as_chunks::<16>().0, last);
+    }
+    bytes.iter().fold(0, |any, byte| any | is_odd(*byte)) != 0
+}
+
+/// With instructions that each x86-64 has; that they are there is known when compiling.
+#[cfg(target_arch = "x86_64")]
+mod sixteen {
+    use pulp::core_arch::x86::Sse2;
+    use std::arch::x86_64::__m128i;
+
+    /// The last sixteen overlap those before: no bytes are left to be looked at one by one.
+    #[inline(always)]
+    pub(super) fn has_odd(sse2: Sse2, chunks: &[[u8; 16]], last: &[u8; 16]) -> bool {
+        let any = chunks.iter().fold(odd(sse2, last), |any, chunk| sse2._mm_or_si128(any, odd(sse2, chunk)));
+        sse2._mm_movemask_epi8(any) != 0
+    }
+
+    #[inline(always)]
+    fn odd(sse2: Sse2, chunk: &[u8; 16]) -> __m128i {
+        let bytes: __m128i = pulp::cast(*chunk);
+        let is = |byte: u8| sse2._mm_cmpeq_epi8(bytes, sse2._mm_set1_epi8(byte as i8));
+        let either = |a, b| sse2._mm_or_si128(a, b);
+        let low = sse2._mm_cmpgt_epi8(sse2._mm_set1_epi8(0x20), bytes);
+        let usual = either(is(b'\n'), either(is(b'\r'), is(b'\t')));
+        either(sse2._mm_andnot_si128(usual, low), either(is(b'^'), is(b'%')))
+    }
 }
 
 /// Gathers bytes that are 0 or 1 into bits.
@@ -170,6 +193,13 @@ mod tests {
                     let expected = Word { breaks: told(is_break), odd: told(strange), closing: told(byte == b']') };
                     assert_eq!(words[at / 64], expected, "{byte} at {at} of {length}");
                     piece[at] = b'a';
+                }
+            }
+            for length in [1, 15, 16, 17, 40] {
+                for at in 0..length {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    assert_eq!(has_odd(&text), strange, "{byte} at {at} of {length}");
                 }
             }
             let mut chunk = [b'a'; 64];

@@ -285,7 +285,9 @@ impl Lines {
         odd: bool,
         sink: &mut S,
     ) -> Option<usize> {
-        if !odd && block.get(at) == Some(&b'\n') && self.plain_line(text, sink) {
+        // A stamp in brackets is no rare thing, and no plain line begins with one.
+        let plain = !odd && !matches!(text, [b'[', b'0'..=b'9', ..]);
+        if plain && block.get(at) == Some(&b'\n') && self.plain_line(text, sink) {
             return Some(at + 1);
         }
         self.other_part_ends(block, at, text, odd, sink)

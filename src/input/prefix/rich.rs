@@ -59,6 +59,10 @@ pub(super) fn is_short_date(s: &[u8]) -> bool {
 }
 
 fn message<'a>(s: &'a [u8], column: usize, placed: bool, out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+    // Most often no level stands here.
+    if !s.first()?.is_ascii_uppercase() {
+        return None;
+    }
     let name = s.iter().take(BEHIND_LEVEL).take_while(|b| b.is_ascii_uppercase()).count();
     let level = level(s.get(..name)?)?;
     let padding = s.get(name..s.len().min(BEHIND_LEVEL))?;
