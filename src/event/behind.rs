@@ -73,6 +73,8 @@ fn length(segment: &Segment<'_>) -> u64 {
 pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
     let numbered = matches!(text.first(), Some(b'0'..=b'9' | b'-'));
     let least = match (numbered, bare) {
+        // What it was about to name stands below: `0.0 seconds (IMPORT FAILED):`.
+        (true, _) if text.last() == Some(&b':') => BEGINNING,
         (true, _) => NUMBERED,
         (false, true) => BEGINNING,
         (false, false) => BEHIND_PREFIX,

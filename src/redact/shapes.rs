@@ -42,6 +42,7 @@ macro_rules! media {
 
 const ROWS: &[Row] = &[
     // ---- keys ----
+    (r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;/]+(?P<a>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)", KEY, accept::always),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<a>.+?)(?:-----END|$)", KEY, accept::always),
     (
         concat!(
@@ -55,7 +56,6 @@ const ROWS: &[Row] = &[
         KEY,
         accept::always,
     ),
-    (r"\bredacted-key-\d+[\s,:;/]+(?P<a>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)", KEY, accept::always),
     (r"hooks\.slack\.com/(?:services|workflows)/(?P<a>[A-Za-z0-9_/-]+)", KEY, accept::always),
     (r"discord(?:app)?\.com/api/webhooks/(?P<a>[A-Za-z0-9_/-]+)", KEY, accept::always),
     (r#"(?i)\b[a-z][a-z0-9+.-]*://(?P<a>[^\s/'"<>\\]+)@"#, KEY, accept::login),

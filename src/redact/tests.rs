@@ -177,7 +177,7 @@ fn names_with_blanks_go_as_a_whole() {
         ("open /Users/Mira Lindqvist/x", "open /Users/redacted-user-1/x"),
         ("see /home/alice and /home/alice or a/b", "see /home/redacted-user-1 and /home/redacted-user-1 or a/b"),
         (r"file '\\nas-acme\", r"file '\\redacted-host-1\"),
-        ("aws AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws redacted-key-1 redacted-key-2"),
+        ("aws AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws redacted-key-2 redacted-key-1"),
     ] {
         assert_eq!(clean(line), want);
     }
