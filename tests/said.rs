@@ -204,3 +204,23 @@ fn words_behind_a_prefix_of_some_lines_are_no_log() {
     let prose = "I did this:\nSteps: x\nThen it says: got prompt\nand after it\nnothing\nThen it says: Requested to load Flux\nand then\nit ends\n";
     assert!(triage(prose).sessions.iter().all(|session| session.prompts.got == 0));
 }
+
+/// Prose and chats that quote an end are no log of one.
+#[test]
+fn an_end_that_is_only_talked_about_is_none() {
+    for text in [
+        "If the console says\n    Killed\nthen Linux ran out of memory.\nWith swap it goes on.\n",
+        "Mira  10:42 AM\nhi all, it stops with\nSegmentation fault (core dumped)\nwhat does it mean?\n",
+        "# Troubleshooting\nWhen a prompt fails, look at the end.\nKilled\nSee the kernel's log.\n",
+    ] {
+        assert_eq!(triage(text).verdict.primary, "insufficient-evidence", "{text}");
+    }
+    // The same words where something ran.
+    for (text, verdict) in [
+        ("some node wrote this\nand that\n 40%|████      | 8/20 [00:02<00:03,  3.61it/s]\nKilled\n", "host-oom"),
+        ("hi\nhere it is:\nmy lines\nrun.sh: line 2:  3146 Killed                  python main.py\n", "host-oom"),
+        ("Killed\n", "host-oom"),
+    ] {
+        assert_eq!(triage(text).verdict.primary, verdict, "{text}");
+    }
+}

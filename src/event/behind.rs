@@ -6,12 +6,13 @@ use super::learn::Look;
 use super::quote::quotations;
 use super::{EventSink, Recogniser};
 use crate::input::{Level, Place, Segment};
-use crate::rule::{EventKind, Spans};
+use crate::rule::{EventKind, SHORTEST, Spans};
 
 /// The shortest beginning of a text that a narrow window broke: of 40 columns words may leave a third blank, and a prefix
-/// may take many. Of less than 16 bytes no rule can be found.
+/// may take many.
 const BEGINNING: usize = 24;
 const BEHIND_PREFIX: usize = 16;
+const SHORTEST_BEHIND_PREFIX: usize = 12;
 const NUMBERED: usize = 60;
 /// The longest text put together again.
 const WHOLE: usize = 1000;
@@ -71,8 +72,14 @@ fn length(segment: &Segment<'_>) -> u64 {
 /// A text may be the beginning of one that a narrow window broke; `bare` when nothing stood before it, and `kin` when
 /// rules are looked up by how it begins. Lines that begin with a number are many, and what ComfyUI says of one is short.
 pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
+    if text.len() < SHORTEST {
+        // A stamp may leave little room; whether a rule begins so is still to be asked.
+        return !bare && text.len() >= SHORTEST_BEHIND_PREFIX && text.first().is_some_and(u8::is_ascii_alphabetic);
+    }
     let numbered = matches!(text.first(), Some(b'0'..=b'9' | b'-'));
     let least = match (numbered, bare) {
+        // What it was about to name stands below: `0.0 seconds (IMPORT FAILED):`.
+        (true, _) if text.last() == Some(&b':') => BEGINNING,
         (true, _) => NUMBERED,
         (false, true) => BEGINNING,
         (false, false) => BEHIND_PREFIX,

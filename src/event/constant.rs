@@ -8,15 +8,17 @@ const EXCEPTIONS: u64 = 8;
 /// Fewer lines are enough when texts of two rules stood behind it.
 const FEW_LINES: u64 = 4;
 /// Where other programs' lines have other names: sightings of one and the same prefix, and of how many rules.
-const SIGHTINGS: usize = 5;
+const SIGHTINGS: u64 = 5;
 const RULES: usize = 3;
+/// One of so many lines with the prefix holds a known text, at least: where people talk, few do.
+const DENSE: u64 = 8;
 
 /// A prefix that may stand before all lines.
 #[derive(Debug)]
 struct Candidate {
     prefix: Vec<u8>,
     rules: Vec<usize>,
-    sightings: usize,
+    sightings: u64,
     /// Lines that begin with it.
     lines: u64,
 }
@@ -30,7 +32,7 @@ impl Candidate {
         let enough = (all && lines >= LINES && (marked || two))
             || (apart == 0 && lines >= FEW_LINES && two)
             || (marked && self.sightings >= SIGHTINGS && self.rules.len() >= RULES);
-        is_alone && enough
+        is_alone && enough && self.sightings * DENSE >= self.lines
     }
 }
 

@@ -3,15 +3,17 @@
 //! A prefix is known by its form: its signs in their order, where any word or number may stand for another one.
 
 use super::constant::{self, Constants};
-use crate::input::{Level, Place, Segment, level_of};
+use crate::input::{Level, Place, Segment, level_of, stripped};
 
 /// Texts that are looked into.
 const TRIED: u32 = 2000;
 /// ComfyUI's texts without such a prefix after which no prefix is looked for.
 const PLAIN: u64 = 8;
 /// Sightings of one form before it counts, and of how many different rules.
-const SIGHTINGS: usize = 3;
+const SIGHTINGS: u64 = 3;
 const RULES: usize = 2;
+/// One of so many texts of a form holds ComfyUI's, at least: in a chat few do, whoever speaks.
+const DENSE: u64 = 4;
 /// Forms kept.
 const FORMS: usize = 16;
 /// The longest prefix, in bytes, and places in it where a text may begin.
@@ -26,12 +28,14 @@ const KEPT_BYTES: usize = 4096;
 struct Form {
     signs: Vec<u8>,
     rules: Vec<usize>,
-    times: usize,
+    times: u64,
+    /// Texts that begin with it.
+    lines: u64,
 }
 
 impl Form {
     fn is_known(&self) -> bool {
-        self.times >= SIGHTINGS && self.rules.len() >= RULES
+        self.times >= SIGHTINGS && self.rules.len() >= RULES && self.times * DENSE >= self.lines
     }
 }
 
@@ -104,14 +108,15 @@ impl Learner {
         let of_form = || self.forms.iter().filter(|form| form.is_known()).find_map(|form| length(&form.signs, text));
         let end = constant.or_else(of_form)?;
         let (prefix, rest) = text.split_at_checked(end)?;
-        let rest = unquoted(prefix, rest);
-        let indent = rest.iter().take_while(|byte| **byte == b' ').count();
+        // A tool's prefix stands before whatever ComfyUI's loggers print: stamps and levels of their own, or none.
+        let inner = stripped(unquoted(prefix, rest));
         let level = level_in(prefix);
         Some(Segment {
-            text: rest.get(indent..).unwrap_or_default(),
-            indent: u32::try_from(indent).unwrap_or(u32::MAX),
-            level: level.or(segment.level),
-            tagged: level.is_some() || segment.tagged,
+            text: inner.text,
+            indent: inner.indent,
+            stamp: inner.stamp.or(segment.stamp),
+            level: inner.level.or(level).or(segment.level),
+            tagged: inner.tagged || level.is_some() || segment.tagged,
             ..*segment
         })
     }
@@ -129,10 +134,13 @@ impl Learner {
         let text = segment.text;
         let found = places(text).take(PLACES).find_map(|at| {
             let (prefix, rest) = text.split_at(at);
-            known(unquoted(prefix, rest)).map(|rule| (prefix, rule))
+            known(stripped(unquoted(prefix, rest)).text).map(|rule| (prefix, rule))
         });
+        for form in &mut self.forms {
+            form.lines += u64::from(length(&form.signs, text).is_some());
+        }
         let mut learned = false;
-        if let Some((prefix, rule)) = found {
+        if let Some((prefix, rule)) = found.filter(|(prefix, _)| !is_said(prefix)) {
             learned = self.sighted(prefix, rule);
             self.constants.sighted(prefix, rule, self.kept.iter().map(|unread| unread.text.as_slice()));
         }
@@ -177,7 +185,9 @@ impl Learner {
         let form = match self.forms.iter().position(|form| form.signs == signs) {
             Some(at) => self.forms.get_mut(at),
             None if self.forms.len() < FORMS => {
-                self.forms.push(Form { signs, rules: Vec::new(), times: 0 });
+                // This text, and those before it.
+                let before = self.kept.iter().filter(|unread| length(&signs, &unread.text).is_some()).count();
+                self.forms.push(Form { signs, rules: Vec::new(), times: 0, lines: 1 + before as u64 });
                 self.forms.last_mut()
             }
             None => None,
@@ -198,7 +208,7 @@ fn places(text: &[u8]) -> impl Iterator<Item = usize> {
     let head = text.get(..LONGEST).unwrap_or(text);
     head.windows(2).enumerate().filter_map(|(at, pair)| match pair {
         [b' ' | b'\t' | b']' | b')' | b':' | b'|' | b'>' | b'=' | b'-' | b'"' | b'\'' | b',', next]
-            if next.is_ascii_alphanumeric() || matches!(next, b'!' | b'*' | b'#') =>
+            if next.is_ascii_alphanumeric() || matches!(next, b'!' | b'*' | b'#' | b'[') =>
         {
             Some(at + 1)
         }
@@ -257,6 +267,20 @@ fn unquoted<'t>(prefix: &[u8], text: &'t [u8]) -> &'t [u8] {
         Some(mark @ (b'"' | b'\'')) => text.strip_suffix(&[*mark]).unwrap_or(text),
         _ => text,
     }
+}
+
+/// Two plain words side by side: somebody tells what was said (`message from user#1: `). What tools print in columns
+/// (`comfyui stderr | `) is none of that.
+fn is_said(prefix: &[u8]) -> bool {
+    if matches!(prefix.trim_ascii_end().last(), Some(b'|' | b']' | b'>')) {
+        return false;
+    }
+    let plain = |word: &[u8]| word.len() > 1 && word.iter().all(u8::is_ascii_lowercase);
+    let mut before = false;
+    prefix.split(|byte| *byte == b' ').any(|word| {
+        let now = plain(word);
+        std::mem::replace(&mut before, now) && now
+    })
 }
 
 /// The level that a prefix names.
@@ -320,6 +344,31 @@ mod tests {
         let line = segment("time=4 level=warning msg=\"loaded\"");
         let behind = learner.behind(&line).unwrap();
         assert_eq!((behind.text, behind.level), (&b"loaded"[..], Some(Level::Warning)));
+    }
+
+    #[test]
+    fn a_tools_prefix_is_the_same_before_stamps_and_without_them() {
+        let lines = ["[1] [2026-02-21 22:59:30.216] got prompt", "[1] got prompt", "[1] [INFO] Requested to load Flux"];
+        let learner = taught(&[&lines[..], &["[1] x"; 6]].concat());
+        for (line, text, stamp, level) in [
+            ("[7] [2026-02-21 22:59:31.001] loaded", "loaded", Some(&b"2026-02-21 22:59:31.001"[..]), None),
+            ("[1] loaded", "loaded", None, None),
+            ("[1] [ERROR] loaded", "loaded", None, Some(Level::Error)),
+            ("[1]   File \"a.py\"", "File \"a.py\"", None, None),
+        ] {
+            let line = segment(line);
+            let behind = learner.behind(&line).unwrap();
+            assert_eq!((behind.text, behind.stamp, behind.level), (text.as_bytes(), stamp, level));
+        }
+    }
+
+    #[test]
+    fn who_only_tells_of_a_log_teaches_nothing() {
+        let bot = ["discord: message from user#1: got prompt", "discord: message from user#2: Requested to load Flux"];
+        assert!(!taught(&[bot; 8].concat()).knows());
+        let said = ["[14:02] <mira> x", "[14:02] <tom> y"].repeat(7);
+        let quoted = ["[14:03] <mira> got prompt", "[14:04] <tom> Requested to load Flux", "[14:05] <mira> got prompt"];
+        assert!(!taught(&[&said[..], &quoted, &said].concat()).knows());
     }
 
     #[test]

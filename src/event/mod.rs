@@ -19,6 +19,7 @@ mod memo;
 mod oom;
 mod quote;
 mod recognise;
+mod row;
 mod size;
 mod what;
 mod worth;
@@ -229,6 +230,11 @@ pub enum What<'a> {
         seconds: f64,
         path: Cow<'a, str>,
         failed: bool,
+    },
+    /// What a row's path is as a whole, of which `begun` was told.
+    ImportPath {
+        begun: Cow<'a, str>,
+        path: Cow<'a, str>,
     },
     ImportFailed {
         path: Cow<'a, str>,

@@ -14,6 +14,7 @@ use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
 use super::learn::Learner;
 use super::oom::OomPhrases;
+use super::row::Row;
 use super::what::{fact_value, what_of};
 use super::wrapped::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
@@ -56,6 +57,7 @@ pub struct Recogniser<'p, S> {
     pub(super) broken: Broken,
     pub(super) breaks: Breaks,
     pub(super) boxed: Option<Boxed>,
+    pub(super) row: Row,
     main_py: Finder<'static>,
     gap: Finder<'static>,
     command_continues: bool,
@@ -75,6 +77,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             broken: Broken::default(),
             breaks: Breaks::default(),
             boxed: None,
+            row: Row::default(),
             main_py: Finder::new(MAIN),
             gap: Finder::new(GAP),
             command_continues: false,
@@ -171,7 +174,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     pub(super) fn is_calm(&self) -> bool {
         let alone =
             !self.command_continues && !self.wrapped.is_open() && self.broken.is_empty() && self.boxed.is_none();
-        alone && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
+        alone && !self.row.is_open() && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
     }
 
     /// Texts that mean nothing, the last one in line `last`, and followed by more of the same block. Only to be told
@@ -236,6 +239,10 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
             }
         }
         self.command_continues = rule.event == EventKind::Launch && continues(segment.text);
+        self.row.close();
+        if rule.event == EventKind::ImportRow {
+            self.row.begin(segment, place, hit.text);
+        }
         if rule.event == EventKind::Oom {
             self.wrapped.begin(hit.text, OomPhrases(self.packs.oom_phrases()));
         }
@@ -322,6 +329,9 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 
     fn unknown<'t>(&mut self, segment: &Segment<'t>) {
+        if self.row.is_open() && self.row_goes_on(segment) {
+            return;
+        }
         if self.in_box(segment) || self.joined(segment) {
             return;
         }

@@ -25,7 +25,7 @@ mod tests;
 pub(crate) use batch::Batch;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
-pub(crate) use prefix::level as level_of;
+pub(crate) use prefix::{level as level_of, strip as stripped};
 pub use source::{Compression, Source};
 
 use serde::Serialize;

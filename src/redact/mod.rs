@@ -5,6 +5,7 @@
 //! reads them, so that no later stage can show what it never saw.
 
 mod accept;
+mod folded;
 mod names;
 mod shapes;
 mod tokens;
@@ -15,6 +16,7 @@ use regex::{Captures, Regex};
 
 pub use tokens::{Category, Replaced};
 
+use folded::{Folded, Whole};
 use names::Names;
 use shapes::{Shape, shapes};
 use tokens::Tokens;
@@ -28,6 +30,7 @@ pub struct Redactor {
     tokens: Tokens,
     names: Names,
     region: Region,
+    folded: Folded,
     counting: bool,
 }
 
@@ -58,6 +61,7 @@ impl Redactor {
             tokens: Tokens::default(),
             names: Names::new(words, node_folders),
             region: Region::None,
+            folded: Folded::default(),
             counting: true,
         }
     }
@@ -65,6 +69,7 @@ impl Redactor {
     /// A new log begins: what an earlier one left open is closed.
     pub fn begin(&mut self) {
         self.region = Region::None;
+        self.folded = Folded::default();
     }
 
     /// Takes note of what is private in a line, so that it is known before the first line is written.
@@ -76,7 +81,38 @@ impl Redactor {
             }
         }
         self.line(line);
+        let plain = self.ansi.replace_all(line, "").into_owned();
+        for whole in self.folded.put(&plain) {
+            self.learn_across_breaks(&whole);
+        }
         self.counting = true;
+    }
+
+    /// Takes note of the pieces of what a window broke: each is private in its own line.
+    fn learn_across_breaks(&mut self, (text, breaks): &Whole) {
+        let mut pieces = Vec::new();
+        for shape in &self.shapes {
+            for found in shape.pattern.captures_iter(text) {
+                for (name, category) in shape.groups {
+                    let Some(secret) = found.name(name) else { continue };
+                    // The break may stand in what shows that something private follows.
+                    let shown = found.get(0).map_or(secret.range(), |whole| whole.range());
+                    if !breaks.iter().any(|at| shown.contains(at)) || !self.is_private(shape, &found, secret, text) {
+                        continue;
+                    }
+                    let mut start = secret.start();
+                    let within = breaks.iter().copied().filter(|at| secret.range().contains(at));
+                    for end in within.chain([secret.end()]) {
+                        let piece = text.get(start..end).unwrap_or_default().trim_end_matches(shape.trim);
+                        pieces.push((*category, piece.to_owned()));
+                        start = end;
+                    }
+                }
+            }
+        }
+        for (category, piece) in pieces {
+            self.names.add(category, &piece);
+        }
     }
 
     /// The line without what is private. Colours are dropped: a code inside a word would hide it.

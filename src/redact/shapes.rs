@@ -42,6 +42,7 @@ macro_rules! media {
 
 const ROWS: &[Row] = &[
     // ---- keys ----
+    (r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;/]+(?P<a>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)", KEY, accept::always),
     (r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<a>.+?)(?:-----END|$)", KEY, accept::always),
     (
         concat!(
@@ -163,6 +164,17 @@ const ROWS: &[Row] = &[
         USER,
         accept::user,
     ),
+    // WSL and Cygwin show Windows' folders; elsewhere a further word of a name begins with a capital letter.
+    (
+        r#"(?i)(?:^|[\s"'=:(])/(?:mnt/|cygdrive/)?[a-z]/users/+(?P<a>[^\\/\r\n:*?"'<>|,;]{1,64})/"#,
+        USER,
+        accept::user,
+    ),
+    (
+        r#"[\\/](?:[Hh]ome|[Uu]sers)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+(?: \p{Lu}[^\\/\s:*?"'`<>|,;()\[\]{}]*){1,3})[\\/]"#,
+        USER,
+        accept::user,
+    ),
     (r#"(?i)[\\/](?:home|users)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+)"#, USER, accept::user),
     (r#"/(?:run/)?media/(?P<a>[^/\s:"']+)/"#, USER, accept::user),
     (r#"(?:^|[\s'"=:])~(?P<a>[A-Za-z_][A-Za-z0-9._-]*)/"#, USER, accept::user),
@@ -195,7 +207,7 @@ const ROWS: &[Row] = &[
         HOST,
         accept::local_host,
     ),
-    (r#"(?:^|[\s'"(=])\\{2,4}(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\\{1,2}[^\\\s]"#, HOST, accept::host),
+    (r#"(?:^|[\s'"(=])\\{2,4}(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\\{1,2}(?:[^\\\s]|$)"#, HOST, accept::host),
     // ---- files ----
     (concat!(r#"(?i)[\\/](?:output|input|temp)[\\/]+(?P<a>[^\r\n"'<>|*?]+?"#, media!(), r")\b"), FILE, accept::always),
     (concat!(r#"(?i)[\\/](?P<a>[^\\/\r\n"'<>|:*?,;]+?"#, media!(), r")\b"), FILE, accept::always),

@@ -168,3 +168,46 @@ fn what_was_replaced_is_told_without_telling_it() {
         redactor.replaced().iter().map(|row| format!("{} {} {}", row.token, row.count, row.hint)).collect();
     assert_eq!(table, ["redacted-user-1 2 al… (5)", "redacted-key-1 1 … (7)"]);
 }
+
+#[test]
+fn names_with_blanks_go_as_a_whole() {
+    for (line, want) in [
+        ("open /mnt/c/Users/Mira Lindqvist/x, Mira Lindqvist", "open /mnt/c/Users/redacted-user-1/x, redacted-user-1"),
+        ("open /Users/Mira van Lind/x", "open /Users/redacted-user-1 van Lind/x"),
+        ("open /Users/Mira Lindqvist/x", "open /Users/redacted-user-1/x"),
+        ("see /home/alice and /home/alice or a/b", "see /home/redacted-user-1 and /home/redacted-user-1 or a/b"),
+        (r"file '\\nas-acme\", r"file '\\redacted-host-1\"),
+        ("aws AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws redacted-key-2 redacted-key-1"),
+    ] {
+        assert_eq!(clean(line), want);
+    }
+}
+
+/// Whatever the width of the window, no piece of a secret stays.
+#[test]
+fn what_a_window_broke_goes_in_pieces() {
+    let secrets = [
+        "export OPENAI_API_KEY=sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF",
+        "see https://civitai.com/api/download/models/12345?token=0123456789abcdef0123456789abcdef",
+        "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP",
+        "prompt: a portrait of my neighbour and of her daughter on the roof of their house at night",
+        "connect to gpu01.acme.internal and wait for what comes of it until the end of the day or so",
+    ];
+    let words = ["opqrstuvwx", "9abcdef012", "IxMjM0NTY3", "neighbour", "daughter", "acme"];
+    for width in 40..90 {
+        let mut lines: Vec<String> = Vec::new();
+        for secret in secrets {
+            lines.push("got prompt".to_owned());
+            lines.extend(secret.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece).into_owned()));
+        }
+        let mut redactor = redactor();
+        lines.iter().for_each(|line| redactor.learn(line));
+        redactor.begin();
+        let shown: Vec<String> = lines.iter().map(|line| redactor.line(line)).collect();
+        let shown = shown.join("\n");
+        for word in words {
+            assert!(!shown.contains(word), "{width}: {word}\n{shown}");
+        }
+        assert_eq!(shown.matches("got prompt").count(), secrets.len(), "{shown}");
+    }
+}

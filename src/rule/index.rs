@@ -118,6 +118,12 @@ impl Index {
         list.iter().filter(|candidate| begin.may_be(candidate)).find_map(|candidate| ask(candidate.number, 0))
     }
 
+    /// The same of the rules that begin with the first eight bytes of a text that ends soon.
+    pub(super) fn by_eight(&self, text: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
+        let eight = eight_of(text).filter(|eight| !blank_runs(*eight))?;
+        self.by_eight.get(eight).iter().find_map(|candidate| ask(candidate.number, 0))
+    }
+
     #[inline]
     pub(super) fn by_start(&self, line: &[u8], ask: &mut impl FnMut(u16, usize) -> Option<()>) -> Option<()> {
         let four = four_of(line)?;

@@ -20,6 +20,8 @@ const REGEX_SIZE_LIMIT: usize = 256 * 1024;
 const WANDERED: usize = 8;
 /// Below, the beginning of a text is only looked for by its first letters.
 const SHORT: usize = 60;
+/// Below, no rule is found by what stands behind its first eight bytes.
+pub(crate) const SHORTEST: usize = 16;
 
 /// A message rule, ready to match.
 #[derive(Debug)]
@@ -386,7 +388,9 @@ impl Matcher {
     /// the rule's: to look for other rules costs more than they are worth.
     pub(crate) fn goes_on_behind(&self, text: &[u8]) -> bool {
         let mut goes_on = |number, _| self.rules.get(usize::from(number))?.goes_on_behind(text).then_some(());
-        if text.len() < SHORT {
+        if text.len() < SHORTEST {
+            self.index.by_eight(text, &mut goes_on).is_some()
+        } else if text.len() < SHORT && text.last() != Some(&b':') {
             self.index.by_start(text, &mut goes_on).is_some()
         } else {
             self.index.candidates(text, goes_on).is_some()

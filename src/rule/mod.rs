@@ -26,7 +26,7 @@ pub use error::PackError;
 pub use file::PackFile;
 pub use folder::{PackSource, SourceFile, SourceItem, SourceText, read_file, read_folder};
 pub use kind::EventKind;
-pub(crate) use matcher::Found;
+pub(crate) use matcher::{Found, SHORTEST};
 pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use role::FlagRole;

@@ -56,6 +56,11 @@ fn runs_out_in_free(kind: &CaptureType, later: &[Part], slots: &[Slot], text: &[
     if places.peek().is_none() && limit == text.len() {
         return true;
     }
+    // The text ends within that literal: `cpu, current` of `{device:word}, current: `.
+    let last = text.len().saturating_sub(next.len())..text.len().min(limit + 1);
+    if last.into_iter().any(|at| text.get(at..).is_some_and(|end| end.len() < next.len() && next.starts_with(end))) {
+        return true;
+    }
     let mut reads_on = |at: usize| {
         *tries += 1;
         *tries <= MOST_TRIES && runs_out(later, slots, text.get(at..).unwrap_or_default(), tries)
@@ -105,6 +110,7 @@ mod tests {
             ("Tried to allocate {requested:size}. GPU", "Tried to allocate 2.00 GiB. GPU"),
             ("Set vram state to: {state:one-of(NORMAL_VRAM|HIGH_VRAM)} now", "Set vram state to: NORMAL_VRAM now"),
             ("full load: {full:bool}", "full load: True"),
+            ("from {a:word}, to {b:word}, now: {c:word}.", "from cpu, to cuda:0, now: cpu."),
         ] {
             for end in 1..text.len() {
                 // At the end the text may be complete: a number, or what is free to be short.

@@ -7,6 +7,7 @@ mod memory;
 mod nodes;
 mod open;
 mod prompt;
+mod told;
 
 use std::borrow::Cow;
 
@@ -204,6 +205,7 @@ struct End {
     cut: bool,
     /// A start-up exception with nothing of ComfyUI after it.
     fatal: Option<Evidence>,
+    told: told::Told,
 }
 
 impl Fold {
@@ -259,7 +261,7 @@ impl Fold {
             last.told.number = prompt;
             open.prompts.keep(last);
         }
-        let end = std::mem::take(&mut self.end);
+        let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);
         let mut session = open.into_session();
         if session.first_line == 0 {
             return;

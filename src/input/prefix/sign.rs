@@ -46,6 +46,9 @@ pub(super) fn sign<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
         [b'(', ..] => {
             let end = memchr(b')', s.get(..64).unwrap_or(s))?;
             let rest = s.get(end + 1..)?.strip_prefix(b" ")?;
+            if is_worker(s.get(1..end)?) {
+                return Some(rest);
+            }
             let mut tried = *out;
             let text = match STARTS.get(usize::from(*rest.first()?))? {
                 Start::Word => word(rest, &mut tried),
@@ -62,6 +65,15 @@ pub(super) fn sign<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> 
         }
         _ => None,
     }
+}
+
+/// `RayWorker pid=1234` and `RayWorker pid=1234, ip=10.0.0.2`: Ray tells which of its processes wrote a line.
+fn is_worker(name: &[u8]) -> bool {
+    let blank = name.iter().position(|byte| *byte == b' ').unwrap_or(0);
+    let Some(number) = name.get(blank..).and_then(|rest| rest.strip_prefix(b" pid=")) else { return false };
+    let end = digits(number, 0);
+    let rest = number.get(end..).unwrap_or_default();
+    end > 0 && (rest.is_empty() || rest.starts_with(b", ip="))
 }
 
 /// Skips `ComfyUI git:(master) ✗ ` behind the arrow of a shell theme.

@@ -10,6 +10,7 @@ use crate::timeline::signs::Signs;
 impl End {
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
+        self.told.note(event);
         match &event.what {
             // What an exception's message says of an end is the exception's; an end has a line of its own.
             What::Kill { .. }

@@ -6,6 +6,9 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace};
 use crate::timeline::signs::Signs;
 
+/// Where code stands that no function holds.
+const MODULE: &str = "<module>";
+
 /// A warning is no failure, whoever prints it: Python names the types of warnings so.
 fn is_warning(kind: &str) -> bool {
     kind.ends_with("Warning")
@@ -49,7 +52,8 @@ impl Open {
                     Some(exception) => exception,
                     None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
                 };
-                let module = function == "<module>";
+                // A narrow window may have cut it.
+                let module = function.starts_with('<') && MODULE.starts_with(&**function);
                 // Importing the executor's file is no execution.
                 exception.in_execution |= !module && signs.is_executor(file);
                 exception.in_models |= !module && signs.in_model_code(file);

@@ -31,6 +31,26 @@ impl Open {
         });
     }
 
+    /// The path of the row before goes on: what was told of it was no name.
+    pub(super) fn import_path(&mut self, begun: &str, path: &str) {
+        let (cut, dir) = (folder_name(begun), folder_name(path));
+        let of_row = |node: &NodeFolder| node.dir == cut && node.reason.is_none() && node.seconds.is_some();
+        let Some(at) = self.session.nodes.iter().rposition(of_row) else { return };
+        let cut = self.session.nodes.remove(at);
+        if let Some(known) = self.session.nodes.iter_mut().find(|node| node.dir == dir) {
+            known.failed |= cut.failed;
+            known.seconds = Some(known.seconds.unwrap_or(0.0).max(cut.seconds.unwrap_or(0.0)));
+            if cut.failed {
+                known.at = cut.at;
+            }
+        } else if !dir.is_empty() {
+            self.session.nodes.insert(
+                at,
+                NodeFolder { dir: kept(dir, NAME_KEPT), path: kept(path, TEXT_KEPT), ..cut },
+            );
+        }
+    }
+
     pub(super) fn import_failed(&mut self, path: &str, reason: &str, at: &At<'_>) {
         let dir = folder_name(path);
         if dir.is_empty() {

@@ -170,6 +170,7 @@ impl Open {
             | What::HostOom { .. }
             | What::TiledRetry
             | What::AttentionRetry => self.memory_failure(event, prompt),
+            What::ImportPath { begun, path } => self.import_path(begun, path),
             What::ImportRow { seconds, path, failed } => self.import_row(*seconds, path, *failed, at),
             What::NodesDisabled => self.session.nodes_disabled = Some(Evidence::of(at)),
             What::NodeSkipped { name } => push_capped(&mut self.session.nodes_skipped, || kept(name, NAME_KEPT)),
