@@ -221,6 +221,8 @@ pub struct CountsReport {
 /// One start of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SessionReport {
+    /// Which start of the log it is, from 1; of many starts only the first and the latest ones are told.
+    pub number: usize,
     pub first_line: u64,
     pub last_line: u64,
     pub facts: BTreeMap<String, FactReport>,

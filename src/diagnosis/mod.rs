@@ -39,6 +39,7 @@ pub use finding::{
 pub use launcher::Launch;
 pub use oom::{Part, split};
 pub use view::{Gpu, LimitSource, Os, View, same_dir};
+use starts::Starts;
 pub use words::Words;
 
 /// Side evidence and the user's question.
@@ -97,7 +98,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
             chosen.figures.extend(starved::note(view, words));
         }
     }
-    starts::place(&mut chosen, &mut findings, &views, words);
+    starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
         None => (Vec::new(), Vec::new()),

@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::starts::Starts;
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
@@ -128,9 +129,8 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
     };
     let summary = words.count(one, many, timeline.silent_restarts, &[("line", &line)]);
     let mut figures = in_flight(view, words);
-    let later = views.iter().filter(|later| later.number > view.number).map(|later| later.session.prompts);
-    let good: u64 = later.map(|prompts| prompts.executed.saturating_sub(prompts.failed)).sum();
-    if good > 0 {
+    let good = Starts::of(timeline, views).later(view.number).good_prompts();
+    if good > 0 && timeline.left_out.is_well() {
         let text = words.count("figure-ran-since-one", "figure-ran-since-many", good, &[("line", &line)]);
         figures.push(told("since", text, Basis::Measured, vec![at.place.line]));
     }
