@@ -30,10 +30,7 @@ fn the_last_of_many_failures_is_the_one_that_is_told() {
     assert!(headline.starts_with("Before the start in line 801: "), "{headline}");
     assert_eq!(figure(&report, "starts"), "the same in 60 of the 64 starts that are told one by one");
     // 16 are kept from the beginning, 48 from the end.
-    assert_eq!(
-        figure(&report, "left-out"),
-        "40 starts are only counted: killed 40 (the last one in line 448)"
-    );
+    assert_eq!(figure(&report, "left-out"), "40 starts are only counted: killed 40 (the last one in line 448)");
     let numbers: Vec<usize> = report.sessions.iter().map(|session| session.number).collect();
     assert_eq!((numbers[15], numbers[16], numbers[63]), (16, 57, 104));
 }

@@ -270,7 +270,7 @@ pub struct InFlightReport {
 /// How the log ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndingReport {
-    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `abrupt`, `empty`, or `unread` when reading
+    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `given-up`, `abrupt`, `empty`, or `unread` when reading
     /// stopped before the end.
     pub kind: String,
     pub at: Option<PlaceReport>,

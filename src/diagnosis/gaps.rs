@@ -37,12 +37,18 @@ pub fn ruled_out(
     let mentioned =
         session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
     let one = |seen: Seen| seen.starts > 0;
-    if !named("gpu-oom") && !one(counted.gpu_ooms) && session.ooms.is_empty() && session.counts.attention_retries.is_none() && !mentioned {
+    if !named("gpu-oom")
+        && !one(counted.gpu_ooms)
+        && session.ooms.is_empty()
+        && session.counts.attention_retries.is_none()
+        && !mentioned
+    {
         list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
     }
     let stopped_well =
         view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
-    let died = one(counted.killed) || one(counted.host_ooms);
+    let other = views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
+    let died = other || one(counted.killed) || one(counted.host_ooms);
     if !named("host-oom") && !died && session.host_ooms.is_empty() && stopped_well {
         list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
     }

@@ -10,6 +10,7 @@ mod draft;
 mod failure;
 mod finding;
 mod gaps;
+mod given_up;
 mod growth;
 mod host;
 mod launcher;
@@ -38,8 +39,8 @@ pub use finding::{
 };
 pub use launcher::Launch;
 pub use oom::{Part, split};
-pub use view::{Gpu, LimitSource, Os, View, same_dir};
 use starts::Starts;
+pub use view::{Gpu, LimitSource, Os, View, same_dir};
 pub use words::Words;
 
 /// Side evidence and the user's question.
@@ -93,6 +94,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, &question.asked);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != "gpu-oom" {
             chosen.figures.extend(starved::note(view, words));
@@ -125,6 +127,7 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
     findings.extend(leak::examine(view, words));
     findings.extend(oom::examine(view, words));
     findings.extend(host::examine(view, words));
+    findings.extend(given_up::examine(view, words));
     findings.extend(failure::examine(view, words));
     findings.extend(reload::examine(view, words));
     findings.extend(growth::examine(view, words, samples));

@@ -154,7 +154,9 @@ impl Changes {
                 let told = report.findings.iter().any(|finding| {
                     finding.evidence.iter().any(|evidence| evidence.at.line == line)
                         && changes.iter().any(|change| {
-                            change.id == finding.id && change.session == session.number && change.kind == ChangeKind::Finding
+                            change.id == finding.id
+                                && change.session == session.number
+                                && change.kind == ChangeKind::Finding
                         })
                 });
                 if told {
@@ -174,7 +176,7 @@ impl Changes {
             let Some(ending) = &session.ending else { continue };
             let last = session.number == count;
             let (id, sentence) = match ending.kind {
-                EndingKind::Killed => ("killed", "live-killed"),
+                EndingKind::Killed | EndingKind::GivenUp => ("killed", "live-killed"),
                 EndingKind::NativeCrash => ("native-crash", "live-crashed"),
                 EndingKind::CleanStop => ("clean-stop", "live-stopped"),
                 // Whether the log goes on is not known yet.

@@ -4,6 +4,7 @@ mod end;
 mod exceptions;
 mod loads;
 mod memory;
+mod message;
 mod nodes;
 mod open;
 mod prompt;
@@ -12,6 +13,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use self::message::Message;
 use super::ending::{Ending, EndingKind};
 use super::evidence::Evidence;
 use super::failure::Exception;
@@ -201,8 +203,15 @@ struct End {
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
     anon_mib: Option<f64>,
+    /// A line of the kernel is among `kills`.
+    by_kernel: bool,
     crash: Option<Evidence>,
     daemon: Option<Evidence>,
+    given_up: Option<(String, Evidence)>,
+    /// A stop explains what ended before it was told.
+    explained: bool,
+    other_killed: Option<Evidence>,
+    message: Message,
     oom_killed: Option<(bool, Evidence)>,
     pause: Option<Evidence>,
     cut: bool,
@@ -351,7 +360,7 @@ impl Fold {
         }
     }
 
-    /// A prompt ran to its end: what was told of an end since this start was another program's.
+    /// It takes a prompt, ends one, or says that it stops: what was told of an end since this start was another program's.
     fn lives_on(&mut self) {
         let Some(began) = self.open.began.as_ref().map(|at| at.place) else { return };
         if let Some(crash) = self.end.refute(began) {
@@ -411,7 +420,13 @@ impl EventSink for Fold {
             What::PromptGot | What::PromptExecuted { .. } | What::LoadRequested { .. } | What::LoadDynamic { .. }
         );
         if work && let Some(block) = self.tentative.take() {
-            self.settle_tentative(*block);
+            // Behind a death, the first texts of a start are a start.
+            if self.end.tells_death() {
+                let by = block.began.clone();
+                self.restart(*block, by);
+            } else {
+                self.settle_tentative(*block);
+            }
         }
         self.end.event(event, &self.signs);
         match &mut self.tentative {
@@ -419,9 +434,13 @@ impl EventSink for Fold {
             None => self.open.event(event, &mut self.texts, &self.signs),
         }
         match event.what {
-            // Whoever takes prompts has not stopped.
-            What::PromptGot => self.open.session.stopped = None,
+            // Whoever takes prompts has not stopped, and has not died.
+            What::PromptGot => {
+                self.open.session.stopped = None;
+                self.lives_on();
+            }
             What::PromptExecuted { .. } => self.lives_on(),
+            What::Stop { .. } if event.rule.is_some_and(|rule| rule.sets("alive")) => self.lives_on(),
             _ => {}
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
