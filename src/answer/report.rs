@@ -221,6 +221,8 @@ pub struct CountsReport {
 /// One start of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SessionReport {
+    /// Which start of the log it is, from 1; of many starts only the first and the latest ones are told.
+    pub number: usize,
     pub first_line: u64,
     pub last_line: u64,
     pub facts: BTreeMap<String, FactReport>,
@@ -268,7 +270,7 @@ pub struct InFlightReport {
 /// How the log ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EndingReport {
-    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `abrupt`, `empty`, or `unread` when reading
+    /// `clean-stop`, `still-running`, `traceback`, `native-crash`, `killed`, `given-up`, `abrupt`, `empty`, or `unread` when reading
     /// stopped before the end.
     pub kind: String,
     pub at: Option<PlaceReport>,

@@ -144,6 +144,7 @@ fn session_report(view: &View<'_>, packs: &Packs) -> SessionReport {
     let counts = &session.counts;
     let number = |counted: &Option<crate::timeline::Counted>| counted.as_ref().map_or(0, |counted| counted.count);
     SessionReport {
+        number: view.number,
         first_line: session.first_line,
         last_line: session.last_line,
         facts,
@@ -349,7 +350,7 @@ fn fitness(read: &Read, words: &Words<'_>) -> Fitness {
     }
     let left_out: u64 = read.timeline.sessions.iter().map(|session| session.prompts_left_out).sum();
     add("gap-left-out", left_out > 0, &[("n", &left_out.to_string())]);
-    add("gap-sessions", read.timeline.sessions_left_out > 0, &[("n", &read.timeline.sessions_left_out.to_string())]);
+    add("gap-sessions", read.timeline.left_out.starts > 0, &[("n", &read.timeline.left_out.starts.to_string())]);
     if let Some(error) = &intake.truncated_by_error {
         add("gap-read-error", true, &[("error", error)]);
     }

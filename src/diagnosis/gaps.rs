@@ -5,7 +5,7 @@ use super::finding::{EvidenceReport, Finding, RuledOut};
 use super::growth;
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::timeline::EndingKind;
+use crate::timeline::{EndingKind, Seen};
 
 /// Hypotheses that this log speaks against, with the reason.
 pub fn ruled_out(
@@ -24,7 +24,8 @@ pub fn ruled_out(
         return list;
     }
     let quiet = |view: &&View<'_>| view.session.leaks.is_empty() && super::leak::ruled_out(view).is_some();
-    if quiet(&view) && views.iter().all(|other| other.session.leaks.is_empty()) {
+    let counted = &view.timeline.left_out;
+    if quiet(&view) && counted.leaks.starts == 0 && views.iter().all(|other| other.session.leaks.is_empty()) {
         // Other starts that speak for it are counted as well.
         let prompts = views.iter().filter(quiet).map(|view| view.session.prompts.executed).sum();
         let executed = words.count("prompt-one", "prompt-many", prompts, &[]);
@@ -36,12 +37,20 @@ pub fn ruled_out(
     }
     let mentioned =
         session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
-    if !named("gpu-oom") && session.ooms.is_empty() && session.counts.attention_retries.is_none() && !mentioned {
+    let one = |seen: Seen| seen.starts > 0;
+    if !named("gpu-oom")
+        && !one(counted.gpu_ooms)
+        && session.ooms.is_empty()
+        && session.counts.attention_retries.is_none()
+        && !mentioned
+    {
         list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
     }
     let stopped_well =
         view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
-    if !named("host-oom") && session.host_ooms.is_empty() && stopped_well {
+    let other = views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
+    let died = other || one(counted.killed) || one(counted.host_ooms);
+    if !named("host-oom") && !died && session.host_ooms.is_empty() && stopped_well {
         list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
     }
     let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);

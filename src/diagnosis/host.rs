@@ -106,6 +106,9 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     } else {
         (Grade::Moderate, words.say("grade-kill-text", &[]))
     };
+    if flag == Some(false) && !killed.memory_proven && limit.is_none() {
+        return not_for_memory(view, words, &killed);
+    }
     let status = if grade >= Grade::Strong { Status::Confirmed } else { Status::Likely };
     let mut lines = kill_lines(view, words, &killed);
     if let Some(at) = ending.in_flight.as_ref().and_then(|flight| flight_evidence(view, flight.class.as_deref())) {
@@ -126,6 +129,26 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         draft = draft.settle(words.say(settle, &[]));
     }
     draft.because(lines)
+}
+
+/// The runtime says that it was not for memory; it can be wrong, so the thought is kept.
+fn not_for_memory(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Finding {
+    Draft::new("host-oom", view.number, Status::Possible, words.say("host-killed-not-memory", &[]))
+        .about("killed")
+        .grade(Grade::Weak, words.say("grade-flag-false", &[]))
+        .figures(in_flight_figures(view, words, killed.ending))
+        .in_prompt(view.session.current_prompt())
+        .settle(words.say("settle-killed", &[]))
+        .because(kill_lines(view, words, killed))
+}
+
+/// The kernel had to end another program: the machine had no RAM left while ComfyUI ran.
+pub fn other_killed(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+    let at = view.ending()?.other_killed.as_ref()?;
+    let hit = words.packs.matcher().find(at.text.as_bytes());
+    let name = hit.and_then(|hit| hit.captures.get("name").map(|name| String::from_utf8_lossy(name.text).into_owned()));
+    let text = words.say("figure-other-killed", &[("name", name.as_deref().unwrap_or("?"))]);
+    Some(told("other-killed", text, Basis::Measured, vec![at.place.line]))
 }
 
 /// The kill came from a limit on the container: proven, or the only way the figures fit.

@@ -10,6 +10,7 @@ mod draft;
 mod failure;
 mod finding;
 mod gaps;
+mod given_up;
 mod growth;
 mod host;
 mod launcher;
@@ -38,6 +39,7 @@ pub use finding::{
 };
 pub use launcher::Launch;
 pub use oom::{Part, split};
+use starts::Starts;
 pub use view::{Gpu, LimitSource, Os, View, same_dir};
 pub use words::Words;
 
@@ -92,12 +94,13 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != "gpu-oom" {
             chosen.figures.extend(starved::note(view, words));
         }
     }
-    starts::place(&mut chosen, &mut findings, &views, words);
+    starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
         None => (Vec::new(), Vec::new()),
@@ -124,6 +127,7 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
     findings.extend(leak::examine(view, words));
     findings.extend(oom::examine(view, words));
     findings.extend(host::examine(view, words));
+    findings.extend(given_up::examine(view, words));
     findings.extend(failure::examine(view, words));
     findings.extend(reload::examine(view, words));
     findings.extend(growth::examine(view, words, samples));

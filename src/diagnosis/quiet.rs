@@ -2,15 +2,22 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::starts::Starts;
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
 use crate::rule::SignOf;
-use crate::timeline::{EndingKind, Timeline};
+use crate::timeline::{Ending, EndingKind, Timeline};
 
 /// The exit code of a program that was asked to stop.
 fn asked_to_stop(code: Option<i64>, words: &Words<'_>) -> bool {
     code.is_some_and(|code| words.packs.shows(SignOf::StopCode, &code.to_string()))
+}
+
+/// Who had to be killed did not stop by itself.
+fn stop_remark(ending: Option<&Ending>) -> &'static str {
+    let killed = ending.is_some_and(|ending| !ending.kills.is_empty());
+    if killed { "remark-stop-ordered" } else { "remark-clean-stop" }
 }
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
@@ -40,7 +47,8 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let in_flight = ending.is_some_and(|ending| ending.in_flight.is_some());
     let code_only = ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash && ending.crash.is_none());
     let good = session.prompts.executed.saturating_sub(session.prompts.failed);
-    if good > 0 && !in_flight && !code_only {
+    let killed = ending.is_some_and(|ending| ending.kind == EndingKind::Killed);
+    if good > 0 && !in_flight && !code_only && !killed {
         let interrupted = session.prompts.interrupted;
         let ended = good.saturating_sub(interrupted);
         let prompts = words.count("prompt-one", "prompt-many", ended, &[]);
@@ -61,7 +69,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             lines.push(evidence(at, Some(words.say("remark-interrupted", &[]))));
         }
         if let Some(at) = &session.stopped {
-            lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
+            lines.push(evidence(at, Some(words.say(stop_remark(ending), &[]))));
         }
         let logged = super::failure::logged_beside(view, words);
         lines.extend(logged.iter().map(|at| evidence(at, Some(words.say("remark-logged-error", &[])))));
@@ -90,7 +98,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     }
     let code = ending.and_then(|ending| ending.exit_code);
     let by_user = session.exceptions.last().is_some_and(|last| super::failure::stopped_by_user(last, words));
-    let key = if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
+    let key = if killed {
+        "insufficient-killed"
+    } else if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
         "insufficient-stopped-by-user"
     } else if session.prompts.lost > 0 && ending.is_some_and(|ending| ending.kind == EndingKind::CleanStop) {
         "insufficient-stopped"
@@ -130,9 +140,8 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
     };
     let summary = words.count(one, many, timeline.silent_restarts, &[("line", &line)]);
     let mut figures = in_flight(view, words);
-    let later = views.iter().filter(|later| later.number > view.number).map(|later| later.session.prompts);
-    let good: u64 = later.map(|prompts| prompts.executed.saturating_sub(prompts.failed)).sum();
-    if good > 0 {
+    let good = Starts::of(timeline, views).later(view.number).good_prompts();
+    if good > 0 && timeline.left_out.is_well() {
         let text = words.count("figure-ran-since-one", "figure-ran-since-many", good, &[("line", &line)]);
         figures.push(told("since", text, Basis::Measured, vec![at.place.line]));
     }
@@ -151,8 +160,19 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     let of_code = ending.filter(|ending| ending.kind == EndingKind::NativeCrash).and_then(|ending| ending.at.as_ref());
     let pause = ending.and_then(|ending| ending.pause.as_ref());
     let stop = view.session.stopped.as_ref().filter(|_| key == "insufficient-stopped");
+    let kills = ending.filter(|_| key == "insufficient-killed" || stop.is_some()).map(|ending| ending.kills.as_slice());
     if let Some(at) = stop {
-        lines.push(evidence(at, Some(words.say("remark-clean-stop", &[]))));
+        lines.push(evidence(at, Some(words.say(stop_remark(ending), &[]))));
+        lines.extend(
+            kills
+                .iter()
+                .flat_map(|kills| kills.first())
+                .map(|at| evidence(at, Some(words.say("remark-too-slow", &[])))),
+        );
+    } else if let Some(kills) = kills {
+        let flag = ending.and_then(|ending| ending.oom_killed_flag.as_ref());
+        lines.extend(flag.map(|(_, at)| evidence(at, Some(words.say("remark-oom-killed-flag-false", &[])))));
+        lines.extend(kills.iter().take(2).map(|at| evidence(at, None)));
     } else if let Some(at) = of_code {
         lines.push(evidence(at, None));
     } else if let Some(pause) = pause {
@@ -170,6 +190,7 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
     match key {
         // Whoever pressed Ctrl-C knows what happened.
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
+        "insufficient-killed" => draft.settle(words.say("settle-killed", &[])).because(lines),
         // The terminal printed nothing more.
         "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),

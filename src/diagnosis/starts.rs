@@ -5,7 +5,7 @@ use super::finding::{Basis, Figure, Finding, Status};
 use super::verdict;
 use super::view::View;
 use super::words::Words;
-use crate::timeline::EndingKind;
+use crate::timeline::{LeftOut, Seen, Timeline};
 
 /// Lines of a repeated fault that are named.
 const LINES_NAMED: usize = 8;
@@ -19,14 +19,74 @@ struct Placed {
     summary: Option<(&'static str, u64, u64)>,
 }
 
+/// The starts of a log: those kept in detail, and what is counted of the others.
+pub struct Starts<'v, 't> {
+    pub views: &'v [View<'t>],
+    pub left_out: &'t LeftOut,
+}
+
+impl<'v, 't> Starts<'v, 't> {
+    pub fn of(timeline: &'t Timeline, views: &'v [View<'t>]) -> Self {
+        Self { views, left_out: &timeline.left_out }
+    }
+
+    /// What came after start `number`.
+    pub fn later(&self, number: usize) -> Later<'v, 't> {
+        let at = self.views.iter().position(|view| view.number > number).unwrap_or(self.views.len());
+        let views = self.views.get(at..).unwrap_or_default();
+        let gap = |view: &&View<'_>| view.session.first_line > self.left_out.last_line;
+        let counted = Some(self.left_out).filter(|left_out| {
+            left_out.starts > 0 && self.views.iter().any(|view| view.number == number && !gap(&view))
+        });
+        // Among starts that are only counted the same fault may be: what is said of later ones is said of those behind.
+        let hidden = counted.is_some_and(|left_out| !left_out.is_well());
+        let behind = views.iter().position(|view| gap(&view)).unwrap_or(0);
+        Later {
+            views: if hidden { views.get(behind..).unwrap_or_default() } else { views },
+            counted: counted.filter(|_| !hidden),
+            hidden,
+        }
+    }
+}
+
+/// The starts that came after one.
+pub struct Later<'v, 't> {
+    views: &'v [View<'t>],
+    /// Starts among them that are only counted, all of them without a fault.
+    counted: Option<&'t LeftOut>,
+    /// Starts that are only counted stand before them, and not all of those were without a fault.
+    hidden: bool,
+}
+
+impl Later<'_, '_> {
+    /// Prompts that ran well.
+    pub fn good_prompts(&self) -> u64 {
+        let good = |view: &View<'_>| view.session.prompts.executed.saturating_sub(view.session.prompts.failed);
+        self.views.iter().map(good).sum::<u64>() + self.counted.map_or(0, |left_out| left_out.good_prompts)
+    }
+
+    fn count(&self) -> u64 {
+        self.views.len() as u64 + self.counted.map_or(0, |left_out| left_out.starts)
+    }
+
+    fn first_line(&self) -> Option<u64> {
+        let views = self.views.iter().map(|view| view.session.first_line);
+        views.chain(self.counted.map(|left_out| left_out.first_line)).min()
+    }
+
+    fn is_well(&self) -> bool {
+        self.views.iter().all(|view| view.session.ran_well())
+    }
+}
+
 /// Says where the answer stands among the starts, and tells a fault that several starts share once.
-pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, views: &[View<'_>], words: &Words<'_>) {
-    let placed = earlier(chosen, views, words);
-    gather(chosen, others, views, words);
+pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, words: &Words<'_>) {
+    let placed = earlier(chosen, starts, words);
+    gather(chosen, others, starts, words);
     let mut rest = std::mem::take(others).into_iter();
     while let Some(mut finding) = rest.next() {
         let mut behind: Vec<Finding> = rest.collect();
-        gather(&mut finding, &mut behind, views, words);
+        gather(&mut finding, &mut behind, starts, words);
         others.push(finding);
         rest = behind.into_iter();
     }
@@ -39,31 +99,57 @@ pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, views: &[View<'_>]
             chosen.summary = words.say(key, &values);
         }
     }
+    chosen.figures.extend(only_counted(starts.left_out, words));
+}
+
+/// What is counted of the starts that are not told one by one.
+fn only_counted(left_out: &LeftOut, words: &Words<'_>) -> Option<Figure> {
+    if left_out.starts == 0 {
+        return None;
+    }
+    let heads: [(&str, &Seen); 7] = [
+        ("left-out-killed", &left_out.killed),
+        ("left-out-crashed", &left_out.crashed),
+        ("left-out-gpu-oom", &left_out.gpu_ooms),
+        ("left-out-host-oom", &left_out.host_ooms),
+        ("left-out-failed", &left_out.failed),
+        ("left-out-leaks", &left_out.leaks),
+        ("left-out-cut", &left_out.cut),
+    ];
+    let seen = heads.into_iter().filter(|(_, seen)| seen.starts > 0);
+    let mut told: Vec<String> = seen
+        .map(|(key, seen)| words.say(key, &[("n", &seen.starts.to_string()), ("line", &seen.last_line.to_string())]))
+        .collect();
+    if left_out.well > 0 {
+        told.push(words.say("left-out-well", &[("n", &left_out.well.to_string())]));
+    }
+    let what = told.join(if words.zh { "；" } else { "; " });
+    let text = words.count("figure-left-out-one", "figure-left-out-many", left_out.starts, &[("what", &what)]);
+    Some(super::draft::told("left-out", text, Basis::Measured, vec![left_out.first_line, left_out.last_line]))
 }
 
 /// A figure on a fault of an earlier start: the last one has not shown it, it may have been repaired in between. Where
 /// prompts ran well since, the summary says so too: "still" would be wrong without it.
-fn earlier(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> Option<Placed> {
-    let at = views.iter().position(|view| view.number == chosen.session)?;
-    let (at, later) = (views.get(at)?, views.get(at + 1..)?);
-    let next = later.first()?;
+fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, words: &Words<'_>) -> Option<Placed> {
+    let at = starts.views.iter().find(|view| view.number == chosen.session)?;
     if chosen.status < Status::Likely || verdict::is_meant(&chosen.id) {
         return None;
     }
-    let good = |view: &View<'_>| view.session.prompts.executed.saturating_sub(view.session.prompts.failed);
-    let executed: u64 = later.iter().map(good).sum();
+    let later = starts.later(at.number);
+    let line = later.first_line()?;
+    let executed = later.good_prompts();
     let (first_line, last_line) = (at.session.first_line, at.session.last_line);
-    let line = next.session.first_line;
-    let values =
-        [("number", at.number.to_string()), ("last", views.last()?.number.to_string()), ("line", line.to_string())];
+    let last = starts.views.last()?.number;
+    let values = [("number", at.number.to_string()), ("last", last.to_string()), ("line", line.to_string())];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let (none, one, many) = match later.len() {
+    let (none, one, many) = match later.count() {
+        _ if later.hidden => ("figure-sessions-hidden", "figure-sessions-hidden-one", "figure-sessions-hidden-many"),
         1 => ("figure-session", "figure-session-since-one", "figure-session-since-many"),
         _ => ("figure-sessions-since-none", "figure-sessions-since-one", "figure-sessions-since-many"),
     };
     let text = if executed == 0 { words.say(none, &values) } else { words.count(one, many, executed, &values) };
-    let summary = match later.len() {
-        _ if executed >= LONG && later.iter().all(is_well) => "summary-well-since",
+    let summary = match later.count() {
+        _ if executed >= LONG && later.is_well() => "summary-well-since",
         1 => "summary-earlier",
         _ => "summary-before",
     };
@@ -71,14 +157,8 @@ fn earlier(chosen: &Finding, views: &[View<'_>], words: &Words<'_>) -> Option<Pl
     Some(Placed { figure, summary: (executed > 0).then_some((summary, line, executed)) })
 }
 
-/// No prompt failed in this start, and none was in flight when it ended.
-fn is_well(view: &View<'_>) -> bool {
-    let over = [EndingKind::StillRunning, EndingKind::CleanStop];
-    view.session.prompts.failed == 0 && view.ending().is_none_or(|ending| over.contains(&ending.kind))
-}
-
 /// Takes the same fault of other starts out of `others`, and says of `finding` how often it was.
-fn gather(finding: &mut Finding, others: &mut Vec<Finding>, views: &[View<'_>], words: &Words<'_>) {
+fn gather(finding: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, words: &Words<'_>) {
     let same = |other: &Finding| {
         other.fingerprint == finding.fingerprint
             && other.session != finding.session
@@ -100,8 +180,9 @@ fn gather(finding: &mut Finding, others: &mut Vec<Finding>, views: &[View<'_>], 
     lines.sort_unstable();
     lines.dedup();
     lines.drain(..lines.len().saturating_sub(LINES_NAMED));
-    let (number, all) = (sessions.len().to_string(), views.len().to_string());
-    let text = words.say("figure-in-starts", &[("n", &number), ("all", &all)]);
+    let (number, all) = (sessions.len().to_string(), starts.views.len().to_string());
+    let key = if starts.left_out.starts > 0 { "figure-in-kept-starts" } else { "figure-in-starts" };
+    let text = words.say(key, &[("n", &number), ("all", &all)]);
     finding.figures.insert(0, told("starts", text, Basis::Measured, lines));
 }
 

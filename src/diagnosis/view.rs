@@ -99,7 +99,7 @@ impl<'t> View<'t> {
         let flags = session.flags.iter().map(|flag| flag.name.clone()).collect();
         let mut view = Self {
             session,
-            number: index + 1,
+            number: session.number,
             is_last: index + 1 == timeline.sessions.len(),
             timeline,
             span,

@@ -217,7 +217,16 @@ pub enum What<'a> {
     Crash {
         whose: Whose<'a>,
     },
-    Stop,
+    /// It was stopped on purpose; `explains`: what ended before this line did so because of that.
+    Stop {
+        whose: Whose<'a>,
+        explains: bool,
+    },
+    /// Whoever looks after it took it for dead: `kind` names what it had not answered.
+    GaveUp {
+        whose: Whose<'a>,
+        kind: Cow<'a, str>,
+    },
     Pause,
     ContainerHint,
     ContainerLimit {

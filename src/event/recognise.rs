@@ -22,8 +22,21 @@ use crate::input::{Bar, Place, Segment, Sink};
 use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
 
 /// Keys of a rule's `set` that speak to its own event and are no facts.
-const RESERVED: [&str; 11] =
-    ["kind", "code", "failed", "weak", "message", "func", "type", "reason", "cgroup", "oom_killed", "stack"];
+const RESERVED: [&str; 13] = [
+    "kind",
+    "code",
+    "failed",
+    "weak",
+    "message",
+    "func",
+    "type",
+    "reason",
+    "cgroup",
+    "oom_killed",
+    "stack",
+    "explains",
+    "alive",
+];
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;
 

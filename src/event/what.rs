@@ -148,7 +148,8 @@ pub(super) fn what_of<'t>(
             What::Exit { code: code.unwrap_or(0.0) as i64, whose: read.whose() }
         }
         EventKind::Crash => What::Crash { whose: read.whose() },
-        EventKind::Stop => What::Stop,
+        EventKind::Stop => What::Stop { whose: read.whose(), explains: rule.sets("explains") },
+        EventKind::GaveUp => What::GaveUp { whose: read.whose(), kind: kind() },
         EventKind::Pause => What::Pause,
         EventKind::ContainerHint => What::ContainerHint,
         EventKind::ContainerLimit => match read.bytes("limit") {

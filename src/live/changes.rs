@@ -113,10 +113,10 @@ impl Changes {
     }
 
     fn held(&mut self, report: &Report, words: &Words<'_>, changes: &mut Vec<Change>) {
-        for (index, session) in report.sessions.iter().enumerate() {
+        for session in &report.sessions {
             for (class, leak) in &session.leaks {
                 let Some(held) = leak.held_last.filter(|held| *held > 0) else { continue };
-                let key = (index + 1, class.clone());
+                let key = (session.number, class.clone());
                 let before = self.held.get(&key).copied().unwrap_or(0);
                 if held <= before || (self.held.len() >= REMEMBERED && before == 0) {
                     continue;
@@ -130,7 +130,7 @@ impl Changes {
                 changes.push(Change {
                     kind: ChangeKind::Held,
                     line: leak.curve.last().map_or(session.last_line, |point| point.line),
-                    session: index + 1,
+                    session: session.number,
                     id: "held".to_owned(),
                     about: Some(class.clone()),
                     grade: None,
@@ -142,8 +142,8 @@ impl Changes {
     }
 
     fn ooms(&mut self, report: &Report, words: &Words<'_>, changes: &mut Vec<Change>) {
-        for (index, session) in report.sessions.iter().enumerate() {
-            let said = self.ooms.entry(index + 1).or_default();
+        for session in &report.sessions {
+            let said = self.ooms.entry(session.number).or_default();
             let gpu = session.ooms.iter().map(|oom| (oom.at.line, oom.requested, "gpu-oom"));
             let host = session.host_ooms.iter().map(|oom| (oom.at.line, oom.requested, "host-oom"));
             let mut new: Vec<(u64, Option<f64>, &str)> = gpu.chain(host).filter(|(line, ..)| *line > *said).collect();
@@ -154,7 +154,9 @@ impl Changes {
                 let told = report.findings.iter().any(|finding| {
                     finding.evidence.iter().any(|evidence| evidence.at.line == line)
                         && changes.iter().any(|change| {
-                            change.id == finding.id && change.session == index + 1 && change.kind == ChangeKind::Finding
+                            change.id == finding.id
+                                && change.session == session.number
+                                && change.kind == ChangeKind::Finding
                         })
                 });
                 if told {
@@ -163,27 +165,27 @@ impl Changes {
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
                 let text =
                     words.say(if id == "gpu-oom" { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
-                changes.push(Change::new(ChangeKind::Oom, line, index + 1, id, text));
+                changes.push(Change::new(ChangeKind::Oom, line, session.number, id, text));
             }
         }
     }
 
     fn sessions(&mut self, timeline: &Timeline, words: &Words<'_>, changes: &mut Vec<Change>) {
-        let count = timeline.sessions.len();
-        for (index, session) in timeline.sessions.iter().enumerate() {
+        let count = timeline.sessions.last().map_or(0, |session| session.number);
+        for session in &timeline.sessions {
             let Some(ending) = &session.ending else { continue };
-            let last = index + 1 == count;
+            let last = session.number == count;
             let (id, sentence) = match ending.kind {
-                EndingKind::Killed => ("killed", "live-killed"),
+                EndingKind::Killed | EndingKind::GivenUp => ("killed", "live-killed"),
                 EndingKind::NativeCrash => ("native-crash", "live-crashed"),
                 EndingKind::CleanStop => ("clean-stop", "live-stopped"),
                 // Whether the log goes on is not known yet.
                 _ if last => continue,
                 _ => ("restart", "live-cut"),
             };
-            if self.endings.len() < REMEMBERED && self.endings.insert((index + 1, id)) {
+            if self.endings.len() < REMEMBERED && self.endings.insert((session.number, id)) {
                 let line = ending.at.as_ref().map_or(session.last_line, |at| at.place.line);
-                changes.push(Change::new(ChangeKind::SessionEnded, line, index + 1, id, words.say(sentence, &[])));
+                changes.push(Change::new(ChangeKind::SessionEnded, line, session.number, id, words.say(sentence, &[])));
             }
         }
         if self.sessions > 0 && count > self.sessions {

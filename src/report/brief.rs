@@ -140,7 +140,8 @@ impl Brief<'_> {
     /// Only an end that says something: a log that goes on, or a clean stop, needs no line.
     fn ending(&mut self) {
         let ending = &self.report.ending;
-        if matches!(ending.kind.as_str(), "killed" | "abrupt" | "native-crash") && !ending.text.is_empty() {
+        if matches!(ending.kind.as_str(), "killed" | "abrupt" | "native-crash" | "given-up") && !ending.text.is_empty()
+        {
             self.push("ending", vec![Item::text(&ending.text)]);
         }
     }

@@ -22,8 +22,8 @@ pub(crate) fn add(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>)
         push_items(blocks, labels, "ruled-out", vec![item]);
     }
     history::add(report, labels, blocks);
-    for (index, one) in report.sessions.iter().enumerate() {
-        session::add(one, index + 1, labels, blocks);
+    for one in &report.sessions {
+        session::add(one, labels, blocks);
     }
     basis(report, labels, blocks);
 }

@@ -6,10 +6,12 @@ use super::outline::{Block, Item, push_items};
 use crate::answer::{CountsReport, LeakReport, NodeReport, SessionReport};
 use crate::text::{bytes, mib, number};
 
-/// Adds the section of session `n`.
-pub(crate) fn add(session: &SessionReport, n: usize, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
+/// Adds the section of one session.
+pub(crate) fn add(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
     let [first, last] = [session.first_line, session.last_line].map(|line| line.to_string());
-    blocks.push(Block::Section(labels.with("session", &[("n", &n.to_string()), ("first", &first), ("last", &last)])));
+    blocks.push(Block::Section(
+        labels.with("session", &[("n", &session.number.to_string()), ("first", &first), ("last", &last)]),
+    ));
     prompts(session, labels, blocks);
     facts(session, labels, blocks);
     nodes(&session.custom_nodes, labels, blocks);

@@ -86,6 +86,7 @@ fn session() -> SessionReport {
         seconds_per_step: Some(1.25),
     };
     SessionReport {
+        number: 1,
         first_line: 1,
         last_line: 780,
         facts: [("total_vram_mib".to_owned(), FactReport { value: 24564.into(), at: at(3) })].into(),

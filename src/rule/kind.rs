@@ -47,6 +47,7 @@ pub enum EventKind {
     Exit,
     Crash,
     Stop,
+    GaveUp,
     Pause,
     ContainerHint,
     ContainerLimit,

@@ -18,6 +18,8 @@ pub enum EndingKind {
     NativeCrash,
     /// The log says that the process was killed.
     Killed,
+    /// Whoever looks after the process ended it, since it did not answer.
+    GivenUp,
     /// Something was in flight and nothing follows.
     Abrupt,
 }
@@ -56,6 +58,10 @@ pub struct Ending {
     pub daemon: Option<Evidence>,
     /// Docker's OOMKilled.
     pub oom_killed_flag: Option<(bool, Evidence)>,
+    /// What it had not answered when whoever looks after it ended it.
+    pub given_up: Option<(String, Evidence)>,
+    /// The kernel ended another program, since the whole machine had no RAM left.
+    pub other_killed: Option<Evidence>,
     pub pause: Option<Evidence>,
     /// The text of the start that followed; of an end without words only its place between two lines is known.
     pub restarted: Option<Evidence>,

@@ -4,6 +4,7 @@ mod end;
 mod exceptions;
 mod loads;
 mod memory;
+mod message;
 mod nodes;
 mod open;
 mod prompt;
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use self::message::Message;
 use super::ending::{Ending, EndingKind};
 use super::evidence::Evidence;
 use super::failure::Exception;
@@ -23,11 +25,11 @@ use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
 use super::signal::{SignalTexts, SignalTracker};
 use super::signs::Signs;
+use super::starts::{LeftOut, Starts};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
 use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
-const SESSIONS_LIMIT: usize = 64;
 const NODES_LIMIT: usize = 1024;
 const LIST_LIMIT: usize = 64;
 const FRAMES_KEPT: usize = 6;
@@ -37,15 +39,14 @@ const VALUES_KEPT: usize = 32;
 /// Bytes of a name or a text from the log that are kept; honest ones are shorter.
 const NAME_KEPT: usize = 200;
 const TEXT_KEPT: usize = 600;
-/// Bytes that the sessions kept in detail may take as JSON; memory is a small multiple of it.
-const SESSIONS_BYTES: usize = 2 * 1024 * 1024;
 
 /// The story of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Timeline {
+    /// The first starts of ComfyUI and the latest ones.
     pub sessions: Vec<Session>,
-    /// Sessions beyond the limit, counted only.
-    pub sessions_left_out: u64,
+    /// What is counted of the starts between.
+    pub left_out: LeftOut,
     pub ending: Option<Ending>,
     /// How often ComfyUI was started again while a prompt was in flight, and nothing tells of an end.
     pub silent_restarts: u64,
@@ -67,6 +68,16 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// The session of this number, unless it is only counted.
+    pub fn session(&self, number: usize) -> Option<&Session> {
+        self.index_of(number).and_then(|index| self.sessions.get(index))
+    }
+
+    /// Where the session of this number stands among those kept.
+    pub fn index_of(&self, number: usize) -> Option<usize> {
+        self.sessions.iter().position(|session| session.number == number)
+    }
+
     /// The log goes on behind what was read: where reading stopped is no end, and nothing was cut off there.
     pub fn break_off(&mut self) {
         self.broken_off = true;
@@ -146,10 +157,7 @@ impl LoadDraft {
 pub struct Fold {
     texts: SignalTexts,
     signs: Signs,
-    done: Vec<Session>,
-    /// Size of `done` as JSON, when each was added.
-    done_bytes: usize,
-    left_out: u64,
+    done: Starts,
     open: Open,
     /// A start-up block that may turn out to be a restart.
     tentative: Option<Box<Open>>,
@@ -198,8 +206,15 @@ struct End {
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
     anon_mib: Option<f64>,
+    /// A line of the kernel is among `kills`.
+    by_kernel: bool,
     crash: Option<Evidence>,
     daemon: Option<Evidence>,
+    given_up: Option<(String, Evidence)>,
+    /// A stop explains what ended before it was told.
+    explained: bool,
+    other_killed: Option<Evidence>,
+    message: Message,
     oom_killed: Option<(bool, Evidence)>,
     pause: Option<Evidence>,
     cut: bool,
@@ -213,9 +228,7 @@ impl Fold {
         Self {
             texts: SignalTexts::of(packs),
             signs: Signs::of(packs),
-            done: Vec::new(),
-            done_bytes: 0,
-            left_out: 0,
+            done: Starts::default(),
             open: Open::default(),
             tentative: None,
             end: End::default(),
@@ -239,8 +252,7 @@ impl Fold {
         let open = std::mem::take(&mut self.open);
         self.close_session(open, None);
         let mut timeline = self.timeline;
-        timeline.sessions = self.done;
-        timeline.sessions_left_out = self.left_out;
+        (timeline.sessions, timeline.left_out) = self.done.into_parts();
         timeline.last_text = self.last_text.evidence();
         timeline.ending = timeline.sessions.last().and_then(|session| session.ending.clone());
         timeline
@@ -275,16 +287,7 @@ impl Fold {
         }
         ending.restarted = by;
         session.ending = Some(ending);
-        let room = self.done.len() < SESSIONS_LIMIT && self.done_bytes < SESSIONS_BYTES;
-        if room {
-            self.done_bytes += length_of(&session);
-            self.done.push(session);
-        } else {
-            self.left_out += 1;
-            if let Some(last) = self.done.last_mut() {
-                *last = session;
-            }
-        }
+        self.done.keep(session);
     }
 
     /// A start-up block that was no restart: only its counts are kept.
@@ -365,7 +368,7 @@ impl Fold {
         }
     }
 
-    /// A prompt ran to its end: what was told of an end since this start was another program's.
+    /// It takes a prompt, ends one, or says that it stops: what was told of an end since this start was another program's.
     fn lives_on(&mut self) {
         let Some(began) = self.open.began.as_ref().map(|at| at.place) else { return };
         if let Some(crash) = self.end.refute(began) {
@@ -425,7 +428,13 @@ impl EventSink for Fold {
             What::PromptGot | What::PromptExecuted { .. } | What::LoadRequested { .. } | What::LoadDynamic { .. }
         );
         if work && let Some(block) = self.tentative.take() {
-            self.settle_tentative(*block);
+            // Behind a death, the first texts of a start are a start.
+            if self.end.tells_death() {
+                let by = block.began.clone();
+                self.restart(*block, by);
+            } else {
+                self.settle_tentative(*block);
+            }
         }
         self.end.event(event, &self.signs);
         match &mut self.tentative {
@@ -433,9 +442,13 @@ impl EventSink for Fold {
             None => self.open.event(event, &mut self.texts, &self.signs),
         }
         match event.what {
-            // Whoever takes prompts has not stopped.
-            What::PromptGot => self.open.session.stopped = None,
+            // Whoever takes prompts has not stopped, and has not died.
+            What::PromptGot => {
+                self.open.session.stopped = None;
+                self.lives_on();
+            }
             What::PromptExecuted { .. } => self.lives_on(),
+            What::Stop { .. } if event.rule.is_some_and(|rule| rule.sets("alive")) => self.lives_on(),
             _ => {}
         }
         if event.at.level.is_some_and(|level| level <= Level::Info)
@@ -477,28 +490,6 @@ fn kept(text: &str, limit: usize) -> String {
 
 fn kept_sizes(sizes: &[(Cow<'_, str>, Cow<'_, str>)]) -> Vec<(String, String)> {
     sizes.iter().map(|(name, size)| (name.clone().into_owned(), kept(size, NAME_KEPT))).collect()
-}
-
-/// Counts what is written.
-struct Length(usize);
-
-impl std::io::Write for Length {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Size of a session as JSON, which measures all its lists at once.
-fn length_of(session: &Session) -> usize {
-    let mut length = Length(0);
-    // Counting does not fail.
-    let _ = serde_json::to_writer(&mut length, session);
-    length.0
 }
 
 fn push_capped<T>(list: &mut Vec<T>, item: impl FnOnce() -> T) {

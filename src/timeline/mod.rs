@@ -15,6 +15,7 @@ mod prompts;
 mod session;
 mod signal;
 mod signs;
+mod starts;
 
 pub use doubled::Once;
 pub use ending::{Ending, EndingKind, InFlight};
@@ -24,3 +25,4 @@ pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
 pub use signal::{Signal, SignalTexts};
+pub use starts::{LeftOut, Seen};

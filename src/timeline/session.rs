@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::ending::Ending;
+use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
@@ -200,6 +200,8 @@ pub struct Counts {
 /// One start of the server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Session {
+    /// Which start of the log it is, from 1.
+    pub number: usize,
     pub first_line: u64,
     pub last_line: u64,
     pub facts: BTreeMap<String, Fact>,
@@ -283,6 +285,14 @@ impl Session {
     /// A prompt was queued or ran in this session.
     pub fn has_work(&self) -> bool {
         self.prompts.got > 0 || self.prompts.executed > 0 || !self.loads.is_empty() || !self.dynamic.is_empty()
+    }
+
+    /// No prompt failed, no model was held, and nothing was in flight when it ended.
+    pub fn ran_well(&self) -> bool {
+        let over = |ending: &Ending| matches!(ending.kind, EndingKind::StillRunning | EndingKind::CleanStop);
+        self.prompts.failed == 0
+            && self.ending.as_ref().is_none_or(over)
+            && !self.leaks.values().any(|leak| leak.warning > 0)
     }
 
     /// Number of the prompt that runs now, or would run next.

@@ -79,7 +79,7 @@ impl<'r> Case<'r> {
         };
         let finding = self.run.report.findings.iter().find(same)?;
         // Of a leak, the line that names what is held says more than the first one.
-        let session = self.run.read.timeline.sessions.get(finding.session.saturating_sub(1));
+        let session = self.run.read.timeline.session(finding.session);
         let warned = |line: &&EvidenceReport| {
             let warnings = session.into_iter().flat_map(|session| session.leaks.values());
             warnings.filter_map(|leak| leak.last_pass.as_ref()).any(|at| at.place.line == line.at.line)

@@ -43,8 +43,8 @@ fn is_zero(number: &u64) -> bool {
 #[must_use]
 pub fn wanted(run: &Run<'_>) -> Vec<(u64, u64, bool)> {
     let mut places = Vec::new();
-    let index = run.report.findings.first().map_or(0, |finding| finding.session.saturating_sub(1));
-    if let Some(session) = run.read.timeline.sessions.get(index) {
+    let number = run.report.findings.first().map_or(1, |finding| finding.session);
+    if let Some(session) = run.read.timeline.session(number) {
         places.extend(session.facts.values().map(|fact| (fact.at.place.line, fact.at.place.line, false)));
         places.extend(session.nodes.iter().take(FOLDERS).map(|node| (node.at.place.line, node.at.place.line, false)));
         let single = [&session.nodes_disabled, &session.server_ready, &session.first_got, &session.last_executed];

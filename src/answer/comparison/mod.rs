@@ -36,7 +36,8 @@ impl Run<'_> {
     pub(crate) fn telling_session(&self) -> Option<usize> {
         let sessions = &self.read.timeline.sessions;
         let ran = |index: &usize| sessions.get(*index).is_some_and(Session::has_work);
-        let named = self.report.findings.first().map(|finding| finding.session.saturating_sub(1)).filter(ran);
+        let named =
+            self.report.findings.first().and_then(|finding| self.read.timeline.index_of(finding.session)).filter(ran);
         named.or_else(|| (0..sessions.len()).rev().find(ran)).or(sessions.len().checked_sub(1))
     }
 }

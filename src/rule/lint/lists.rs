@@ -65,7 +65,7 @@ pub const FACTS: [&str; 34] = [
 ];
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub(super) const SET_KEYS: [&str; 13] = [
+pub(super) const SET_KEYS: [&str; 15] = [
     "kind",
     "code",
     "failed",
@@ -78,6 +78,8 @@ pub(super) const SET_KEYS: [&str; 13] = [
     "section",
     "missing_node",
     "oom_killed",
+    "explains",
+    "alive",
     "stack",
 ];
 

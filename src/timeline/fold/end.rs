@@ -11,6 +11,7 @@ impl End {
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         self.told.note(event);
+        self.follow_message(event);
         match &event.what {
             // What an exception's message says of an end is the exception's; an end has a line of its own.
             What::Kill { .. }
@@ -19,18 +20,22 @@ impl End {
             | What::OomDaemon { .. }
             | What::KernelKill { .. }
             | What::KernelOom { .. }
-                if event.nested => {}
+                if event.nested || self.repeats_message(event) => {}
             What::KernelOom { whose, .. } if !signs.may_be_comfyuis(whose) => {}
             What::Kill { whose } | What::Exit { whose, .. } | What::Crash { whose } | What::OomDaemon { whose }
                 if !signs.may_be_comfyuis(whose) => {}
             What::Kill { .. } => push_capped(&mut self.kills, || Evidence::of(at)),
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
+                self.by_kernel = true;
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
                 if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
                 {
                     self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
                 }
+            }
+            What::KernelKill { cgroup: false, .. } => {
+                self.other_killed.get_or_insert_with(|| Evidence::of(at));
             }
             What::KernelOom { constraint, whose } => {
                 self.kernel_names |= matches!(whose, Whose::Process(_));
@@ -48,6 +53,10 @@ impl End {
             }
             What::OomDaemon { .. } => {
                 self.daemon.get_or_insert_with(|| Evidence::of(at));
+            }
+            What::Stop { whose, explains } if signs.may_be_comfyuis(whose) => self.explained |= explains,
+            What::GaveUp { whose, kind } if signs.may_be_comfyuis(whose) => {
+                self.given_up.get_or_insert_with(|| (kept(kind, NAME_KEPT), Evidence::of(at)));
             }
             What::OomKilledFlag { value } => self.oom_killed = Some((*value, Evidence::of(at))),
             What::Pause => self.pause = Some(Evidence::of(at)),
@@ -72,7 +81,10 @@ impl End {
         self.kills.retain(|at| at.place < began);
         if self.kills.is_empty() {
             self.anon_mib = None;
+            self.by_kernel = false;
         }
+        self.given_up.take_if(|(_, at)| since(at));
+        self.explained = false;
         if self.exit.take_if(|(_, at)| since(at)).is_some() {
             self.crash_code = false;
         }
@@ -84,6 +96,27 @@ impl End {
         self.crash.take_if(since).map(|at| at.place)
     }
 
+    /// Something says that the process ended.
+    pub(super) fn tells_death(&self) -> bool {
+        !self.kills.is_empty() || self.crash.is_some() || self.daemon.is_some() || self.exit.is_some()
+    }
+
+    /// Lack of memory is proven.
+    fn by_memory(&self) -> bool {
+        self.by_kernel
+            || self.kernel_names && self.constraint.is_some()
+            || self.daemon.is_some()
+            || self.oom_killed.as_ref().is_some_and(|(value, _)| *value)
+    }
+
+    /// Whoever was told to stop and did not end in time is killed.
+    fn was_asked(&self, stopped: Option<&Evidence>) -> bool {
+        !self.by_memory()
+            && self.crash.is_none()
+            && !self.crash_code
+            && stopped.is_some_and(|stop| self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
+    }
+
     pub(super) fn told(
         self,
         in_flight: Option<InFlight>,
@@ -92,7 +125,11 @@ impl End {
         last_text: Option<Evidence>,
     ) -> Ending {
         let by_kernel = self.constraint.as_ref().filter(|_| self.kernel_names).map(|(_, at)| at.clone());
-        let kind = if !self.kills.is_empty()
+        let kind = if self.given_up.is_some() && !self.by_memory() {
+            EndingKind::GivenUp
+        } else if self.was_asked(stopped.as_ref()) {
+            EndingKind::CleanStop
+        } else if !self.kills.is_empty()
             || by_kernel.is_some()
             || self.daemon.is_some()
             || self.oom_killed.as_ref().is_some_and(|(value, _)| *value)
@@ -119,6 +156,7 @@ impl End {
                 .or_else(|| self.oom_killed.clone().map(|(_, at)| at)),
             EndingKind::NativeCrash => self.crash.clone().or_else(|| self.exit.clone().map(|(_, at)| at)),
             EndingKind::CleanStop => stopped,
+            EndingKind::GivenUp => self.given_up.clone().map(|(_, at)| at),
             EndingKind::Traceback => self.fatal.clone(),
             EndingKind::Abrupt | EndingKind::StillRunning => last_text,
         };
@@ -134,6 +172,8 @@ impl End {
             crash: self.crash,
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,
+            given_up: self.given_up,
+            other_killed: self.other_killed,
             pause: self.pause,
             restarted: None,
             cut: self.cut,

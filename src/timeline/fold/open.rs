@@ -198,7 +198,7 @@ impl Open {
             What::PromptDetail if event.rule.is_some_and(|rule| rule.sets("reason")) => {
                 push_capped(&mut self.session.refusals, || Evidence::of(at));
             }
-            What::Stop => self.session.stopped = Some(Evidence::of(at)),
+            What::Stop { whose, .. } if signs.may_be_comfyuis(whose) => self.stop(event),
             What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
@@ -207,6 +207,14 @@ impl Open {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// It was stopped on purpose. ComfyUI's own word for it counts more than the order that came before.
+    fn stop(&mut self, event: &Event<'_>) {
+        let own = event.rule.is_some_and(|rule| !rule.is_shared);
+        if own || self.session.stopped.is_none() {
+            self.session.stopped = Some(Evidence::of(&event.at));
         }
     }
 

@@ -34,7 +34,7 @@ impl Told {
             | What::ErrorNotice
             | What::Notice
             | What::Noise
-            | What::Stop
+            | What::Stop { .. }
             | What::Pause => {}
             _ => self.works |= !event.nested,
         }
