@@ -165,11 +165,7 @@ const ROWS: &[Row] = &[
         accept::user,
     ),
     // WSL and Cygwin show Windows' folders; elsewhere a further word of a name begins with a capital letter.
-    (
-        r#"(?i)(?:^|[\s"'=:(])/(?:mnt/|cygdrive/)?[a-z]/users/+(?P<a>[^\\/\r\n:*?"'<>|,;]{1,64})/"#,
-        USER,
-        accept::user,
-    ),
+    (r#"(?i)(?:^|[\s"'=:(])/(?:mnt/|cygdrive/)?[a-z]/users/+(?P<a>[^\\/\r\n:*?"'<>|,;]{1,64})/"#, USER, accept::user),
     (
         r#"[\\/](?:[Hh]ome|[Uu]sers)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+(?: \p{Lu}[^\\/\s:*?"'`<>|,;()\[\]{}]*){1,3})[\\/]"#,
         USER,

@@ -44,10 +44,7 @@ impl Open {
                 known.at = cut.at;
             }
         } else if !dir.is_empty() {
-            self.session.nodes.insert(
-                at,
-                NodeFolder { dir: kept(dir, NAME_KEPT), path: kept(path, TEXT_KEPT), ..cut },
-            );
+            self.session.nodes.insert(at, NodeFolder { dir: kept(dir, NAME_KEPT), path: kept(path, TEXT_KEPT), ..cut });
         }
     }
 
