@@ -224,3 +224,47 @@ fn an_end_that_is_only_talked_about_is_none() {
         assert_eq!(triage(text).verdict.primary, verdict, "{text}");
     }
 }
+
+/// Windows of any width break names and texts; no verdict changes by it, and no name is cut.
+#[test]
+fn a_narrow_window_changes_no_verdict() {
+    let stamped = |text: &str| format!("[2025-02-17 03:10:37.015] {text}\n");
+    let row = "   0.0 seconds (IMPORT FAILED): /data/packages/ComfyUI/custom_nodes/ComfyUI-Interactive-Painter-Nodes";
+    let log = [
+        stamped("Total VRAM 24564 MB, total RAM 64226 MB"),
+        stamped("ComfyUI version: 0.3.64"),
+        "Import times for custom nodes:\n".to_owned(),
+        format!("{row}\n"),
+        "   0.1 seconds: /data/packages/ComfyUI/custom_nodes/websocket_image_save.py\n\n".to_owned(),
+        stamped("got prompt"),
+        stamped("CLIP/text encoder model load device: cuda:0, offload device: cpu, current: cpu, dtype: torch.float16"),
+        stamped("Requested to load Flux"),
+        stamped("Prompt executed in 9.00 seconds"),
+    ]
+    .concat();
+    for width in 40..130 {
+        let folded: String = log
+            .lines()
+            .flat_map(|line| match line.as_bytes() {
+                [] => vec![String::new()],
+                bytes => bytes.chunks(width).map(|piece| String::from_utf8_lossy(piece).into_owned()).collect(),
+            })
+            .map(|line| line + "\n")
+            .collect();
+        let report = triage(&folded);
+        let session = &report.sessions[0];
+        let failed: Vec<&str> =
+            session.custom_nodes.iter().filter(|node| node.failed).map(|node| node.dir.as_str()).collect();
+        assert_eq!(failed, ["ComfyUI-Interactive-Painter-Nodes"], "{width}\n{folded}");
+        assert_eq!(report.verdict.primary, "import-failure", "{width}\n{folded}");
+        assert_eq!((session.prompts.got, session.prompts.executed), (1, 1), "{width}\n{folded}");
+    }
+}
+
+/// Zeros that a crash or a copy left inside words.
+#[test]
+fn zeros_inside_a_name_hide_nothing() {
+    let report = triage("got prompt\nRequested to load Fl\0ux\nProm\0pt executed in 9.00 seconds\n");
+    assert_eq!(report.sessions[0].loads["Flux"].requested, 1);
+    assert_eq!(report.verdict.primary, "no-fault");
+}

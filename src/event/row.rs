@@ -1,7 +1,7 @@
 //! Rows of the import table that a narrow window broke: a path has no end that shows whether it is whole.
 
 use super::{At, EventSink, Recogniser, What};
-use crate::input::{Place, Segment};
+use crate::input::{Place, Segment, level_of};
 use crate::rule::{EventKind, Spans};
 
 /// The row that was read last; a name cut in the middle is no name.
@@ -45,6 +45,8 @@ impl<S: EventSink> Recogniser<'_, S> {
         let below = segment.place.line == self.row.last_line + 1 && segment.place.segment == 0;
         let alone = segment.is_bare() && segment.indent == 0 && !segment.prompted && !segment.glued;
         let word = !text.iter().any(u8::is_ascii_whitespace) && text.len() <= self.row.width;
+        // An empty message of a logger leaves its level.
+        let word = word && level_of(text).is_none();
         if !(self.row.is_open() && below && alone && word) {
             self.row.close();
             return false;
