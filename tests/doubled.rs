@@ -43,6 +43,20 @@ fn lines_of_a_doubled_console_count_once() {
     assert_eq!(counts(&report), (3, 3, 3));
 }
 
+#[test]
+fn lines_that_come_three_times_count_once() {
+    let thrice = |log: &str| -> String { log.lines().map(|line| format!("{line}\n[INFO] {line}\n{line}\n")).collect() };
+    for start in ["", START] {
+        let report = triage(&thrice(&format!("{start}{}", PROMPT.repeat(4))));
+        assert_eq!(counts(&report), (4, 4, 4), "{start}");
+        assert!(report.fitness.gaps.iter().any(|gap| gap.contains("three times")), "{:?}", report.fitness.gaps);
+    }
+    // Two prompts that were queued at once.
+    let single = PROMPT.replace("got prompt\n", "");
+    let queued = format!("{START}got prompt\ngot prompt\n{single}{single}{}", PROMPT.repeat(2));
+    assert_eq!(counts(&triage(&thrice(&queued))), (4, 4, 4));
+}
+
 /// A node that attaches a handler does so while the server starts, or later.
 #[test]
 fn a_console_may_become_doubled_and_single_again() {

@@ -77,6 +77,10 @@ fn a_kill_after_an_order_to_stop_is_no_lack_of_memory() {
             "comfyui.service: Main process exited, code=killed, status=9/KILL\ncomfyui.service: Failed with result 'timeout'.\n",
         ),
         ("Gracefully stopping... (press Ctrl+C again to force)\n", "comfyui exited with code 137\n"),
+        (
+            "slurmstepd: error: *** JOB 123 ON gpu01 CANCELLED AT 2025-06-01T12:00:00 DUE TO TIME LIMIT ***\n",
+            "exit code 137\n",
+        ),
         ("Container comfyui  Stopping\n", "comfyui exited with code 137\n"),
         ("Stopping comfyui_comfy_1 ...\n", "comfyui exited with code 137\n"),
         ("Normal   Killing    2m  kubelet  Stopping container comfy\n", "Exit Code:    137\n"),

@@ -346,7 +346,8 @@ fn fitness(read: &Read, words: &Words<'_>) -> Fitness {
     add("gap-long-lines", intake.long_lines > 0, &[("n", &intake.long_lines.to_string())]);
     add("gap-blobs", intake.blob_lines > 0, &[("n", &intake.blob_lines.to_string())]);
     if let Some(line) = read.timeline.doubled_from {
-        add("gap-doubled", true, &[("line", &line.to_string())]);
+        let key = if read.timeline.copies > 2 { "gap-tripled" } else { "gap-doubled" };
+        add(key, true, &[("line", &line.to_string())]);
     }
     let left_out: u64 = read.timeline.sessions.iter().map(|session| session.prompts_left_out).sum();
     add("gap-left-out", left_out > 0, &[("n", &left_out.to_string())]);

@@ -140,8 +140,9 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
     };
     let summary = words.count(one, many, timeline.silent_restarts, &[("line", &line)]);
     let mut figures = in_flight(view, words);
-    let good = Starts::of(timeline, views).later(view.number).good_prompts();
-    if good > 0 && timeline.left_out.is_well() {
+    let later = Starts::of(timeline, views).later(view.number);
+    let good = later.good_prompts();
+    if good > 0 && !later.hidden {
         let text = words.count("figure-ran-since-one", "figure-ran-since-many", good, &[("line", &line)]);
         figures.push(told("since", text, Basis::Measured, vec![at.place.line]));
     }

@@ -55,7 +55,7 @@ pub struct Later<'v, 't> {
     /// Starts among them that are only counted, all of them without a fault.
     counted: Option<&'t LeftOut>,
     /// Starts that are only counted stand before them, and not all of those were without a fault.
-    hidden: bool,
+    pub hidden: bool,
 }
 
 impl Later<'_, '_> {

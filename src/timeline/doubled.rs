@@ -1,7 +1,7 @@
-//! A console that prints every line twice, since two log handlers are attached: each line is told once.
+//! A console that prints every line twice, or three times, since log handlers are attached: each line is told once.
 //!
-//! Repeated lines are usual, so that only a long run of pairs shows it: many texts, each twice in a row and never alone.
-//! From the first pair of a run on, the story is told in both ways, until it is known which one is right.
+//! Repeated lines are usual, so that only a long run of pairs shows it: many texts, each so often in a row and never alone.
+//! From the first pair of a run on, the story is told in all ways, until it is known which one is right.
 
 use super::Timeline;
 use super::fold::Fold;
@@ -19,15 +19,19 @@ const LOOKED_AT: u32 = 1024;
 /// Lines from one to its twin: an empty one may stand between.
 const APART: u64 = 2;
 
+/// How often such a console prints each line: two handlers, or three.
+const COPIES: [u32; 2] = [2, 3];
+
 /// Tells a [`Fold`] each line of a doubled console once.
 #[derive(Debug)]
 pub struct Once {
     fold: Fold,
-    /// The same story without the second line of each pair, while that is not settled.
-    other: Option<Box<Fold>>,
-    /// Where the pairs began that are left out.
-    doubled: bool,
-    from: Option<u64>,
+    /// The same story with one line told of each two, and of each three, while that is not settled.
+    others: [Option<Box<Fold>>; 2],
+    /// Lines of which one is told.
+    copies: u32,
+    /// Where the lines began of which only some are told, and of how many one is.
+    from: Option<(u64, u32)>,
     attempts: usize,
     last: Line,
     pairs: usize,
@@ -44,8 +48,8 @@ struct Line {
     line: u64,
     entry: u32,
     mark: Mark,
-    /// It repeats the one before it.
-    is_twin: bool,
+    /// Which one it is in a run of the same, from 1.
+    run: u32,
 }
 
 /// By what a line is known again: its rule, and how its text begins and ends. To copy each line would cost more than this
@@ -73,22 +77,23 @@ impl Mark {
 
 impl Once {
     pub fn new(fold: Fold) -> Self {
-        let (other, from) = (None, None);
         let (last, rules) = (Line::default(), Vec::new());
-        let left = LOOKED_AT;
-        Self { fold, other, doubled: false, from, attempts: 0, last, pairs: 0, rules, began: 0, singles: 0, left }
+        let (others, from, left) = ([None, None], None, LOOKED_AT);
+        Self { fold, others, copies: 1, from, attempts: 0, last, pairs: 0, rules, began: 0, singles: 0, left }
     }
 
     /// The story up to now; the fold is used up.
-    pub fn finish(self) -> Timeline {
+    pub fn finish(mut self) -> Timeline {
+        self.ended();
         let mut timeline = self.fold.finish();
-        timeline.doubled_from = self.from;
+        timeline.doubled_from = self.from.map(|(line, _)| line);
+        timeline.copies = self.from.map_or(0, |(_, copies)| copies);
         timeline
     }
 
-    /// Whether the event belongs to a line that repeats the one before it.
+    /// Which one the event's line is in a run of the same, from 1.
     #[inline]
-    fn is_twin(&mut self, event: &Event<'_>) -> bool {
+    fn run(&mut self, event: &Event<'_>) -> u32 {
         let At { place, text, .. } = event.at;
         let same_line = place.line == self.last.line && place.entry == self.last.entry;
         // The lines of a record stand together, then all of them again.
@@ -97,51 +102,76 @@ impl Once {
             What::TracebackStart { .. } | What::TracebackFrame { .. } | What::ExceptionLine { .. }
         );
         let Some(rule) = event.rule.filter(|_| !same_line && !in_record) else {
-            return same_line && self.last.is_twin;
+            return if same_line { self.last.run } else { 1 };
         };
         let near = place.line <= self.last.line + APART && place.entry <= self.last.entry + 1;
         let mark = Mark::of(rule.number(), text);
-        let twin = near && !self.last.is_twin && self.last.mark == mark;
-        if twin {
-            self.pair(mark.rule, self.last.line);
-        } else if !self.last.is_twin {
-            self.single();
+        let run = if near && self.last.mark == mark {
+            if self.last.run == 1 {
+                self.begin();
+            }
+            self.last.run.saturating_add(1)
+        } else {
+            self.ended();
+            1
+        };
+        self.last = Line { line: place.line, entry: place.entry, mark, run };
+        run
+    }
+
+    /// A line comes a second time: from here on the story is told in all ways.
+    #[inline(never)]
+    fn begin(&mut self) {
+        let told = self.copies > 1 || self.others.iter().any(Option::is_some);
+        if !told && self.attempts < ATTEMPTS {
+            self.attempts += 1;
+            self.began = self.last.line;
+            self.others = [Some(Box::new(self.fold.clone())), Some(Box::new(self.fold.clone()))];
         }
-        self.last = Line { line: place.line, entry: place.entry, mark, is_twin: twin };
-        twin
+    }
+
+    /// The line before was the last of a run.
+    #[inline]
+    fn ended(&mut self) {
+        match self.last.run {
+            0 => {}
+            1 => self.single(),
+            run => self.pair(run),
+        }
     }
 
     #[inline(never)]
-    fn pair(&mut self, rule: usize, line: u64) {
+    fn pair(&mut self, run: u32) {
         self.singles = 0;
-        if self.doubled {
+        if self.copies > 1 || self.others.iter().all(Option::is_none) {
             return;
         }
-        if self.pairs == 0 && self.attempts < ATTEMPTS {
-            self.attempts += 1;
-            self.began = line;
-            self.other = Some(Box::new(self.fold.clone()));
+        for (other, copies) in self.others.iter_mut().zip(COPIES) {
+            other.take_if(|_| !run.is_multiple_of(copies));
         }
-        self.pairs += 1;
+        let Some(way) = self.others.iter().position(Option::is_some) else { return self.no_more() };
+        let copies = COPIES.get(way).copied().unwrap_or(1);
+        self.pairs += (run / copies) as usize;
+        let rule = self.last.mark.rule;
         if self.rules.len() < RULES && !self.rules.contains(&rule) {
             self.rules.push(rule);
         }
         if self.pairs >= PAIRS
             && self.rules.len() >= RULES
-            && let Some(other) = self.other.take()
+            && let Some(other) = std::mem::take(&mut self.others).into_iter().flatten().next()
         {
             self.fold = *other;
-            self.doubled = true;
-            self.from.get_or_insert(self.began);
+            self.copies = copies;
+            self.from.get_or_insert((self.began, copies));
         }
     }
 
     #[inline]
     fn single(&mut self) {
         self.singles += 1;
-        let begun = self.pairs > 0 || self.doubled;
+        let begun = self.copies > 1 || self.others.iter().any(Option::is_some);
         self.left = self.left.saturating_sub(u32::from(!begun));
-        if !begun || (self.doubled && self.singles < SINGLES) {
+        if !begun || (self.copies > 1 && self.singles < SINGLES) {
             return;
         }
         self.no_more();
@@ -149,10 +179,10 @@ impl Once {
 
     #[inline(never)]
     fn no_more(&mut self) {
-        self.doubled = false;
+        self.copies = 1;
         self.pairs = 0;
         self.rules.clear();
-        self.other = None;
+        self.others = [None, None];
     }
 }
 
@@ -165,24 +195,26 @@ impl EventSink for Once {
             }
             self.left = LOOKED_AT;
         }
-        let twin = self.is_twin(event);
-        if !twin && let Some(other) = &mut self.other {
-            other.event(event);
+        let before = self.run(event) - 1;
+        for (other, copies) in self.others.iter_mut().zip(COPIES) {
+            if let Some(other) = other.as_mut().filter(|_| before.is_multiple_of(copies)) {
+                other.event(event);
+            }
         }
-        if !(twin && self.doubled) {
+        if before.is_multiple_of(self.copies) {
             self.fold.event(event);
         }
     }
 
     fn unknown(&mut self, at: &At<'_>) {
-        if let Some(other) = &mut self.other {
+        for other in self.others.iter_mut().flatten() {
             other.unknown(at);
         }
         self.fold.unknown(at);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {
-        if let Some(other) = &mut self.other {
+        for other in self.others.iter_mut().flatten() {
             other.silence(count, first, last);
         }
         self.fold.silence(count, first, last);

@@ -50,8 +50,10 @@ pub struct Timeline {
     pub ending: Option<Ending>,
     /// How often ComfyUI was started again while a prompt was in flight, and nothing tells of an end.
     pub silent_restarts: u64,
-    /// Where lines began to come twice, of which each was told once.
+    /// Where lines began to come several times, of which each was told once.
     pub doubled_from: Option<u64>,
+    /// How often they came; 0 where none did.
+    pub copies: u32,
     /// Versions that fit the wordings seen.
     pub wording: VersionSpan,
     /// Rule that set the lower and the upper end of `wording`, with the line.
