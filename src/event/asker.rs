@@ -85,7 +85,9 @@ impl<'p> Asker<'p> {
                 }
                 Answer::Rule(found)
             }
-            None if may_be_broken(text, bare, kin) && self.matcher.goes_on_behind(text) => Answer::Maybe,
+            None if may_be_broken(text, bare, kin.is_any()) && self.matcher.kin_goes_on_behind(text, kin) => {
+                Answer::Maybe
+            }
             None if split_exception(text).is_some() || self.hint.launch_or_gap(text) => Answer::Maybe,
             // The answer to what somebody asked in the line before.
             None if text.first().is_some_and(u8::is_ascii_digit) && digits(text) == text.len() => Answer::Maybe,

@@ -264,6 +264,32 @@ impl<'r, 't> Found<'r, 't> {
     }
 }
 
+/// Rules by which a line was looked up; of many only that there are many.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kin {
+    numbers: [u16; 4],
+    count: usize,
+}
+
+impl Kin {
+    #[inline]
+    fn enter(&mut self, number: u16) {
+        if let Some(free) = self.numbers.get_mut(self.count) {
+            *free = number;
+        }
+        self.count += 1;
+    }
+
+    pub(crate) fn is_any(self) -> bool {
+        self.count > 0
+    }
+
+    /// All of them; none when they are many.
+    fn all(&self) -> Option<&[u16]> {
+        self.numbers.get(..self.count)
+    }
+}
+
 /// All message rules, ready for lookup.
 #[derive(Debug, Default)]
 pub struct Matcher {
@@ -348,13 +374,13 @@ impl Matcher {
         self.look_up_or_kin(line, spans).0
     }
 
-    /// The same, and whether any rule is looked up by how the line begins; so that it may be the beginning of one.
-    pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, bool) {
+    /// The same, and which rules are looked up by how the line begins; so that it may be the beginning of one.
+    pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, Kin) {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
-        let mut kin = false;
+        let mut kin = Kin::default();
         self.index.candidates(line, |number, known| {
-            kin = true;
+            kin.enter(number);
             let rule = self.rules.get(usize::from(number))?;
             let end = rule.matches(line, known, spans)?;
             let (text, rest) = line.split_at_checked(end)?;
@@ -382,6 +408,12 @@ impl Matcher {
     #[inline(always)]
     pub(crate) fn knows_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
         self.index.has_none(line, blank, colon)
+    }
+
+    /// [`Matcher::goes_on_behind`] of a text whose kin is known.
+    pub(crate) fn kin_goes_on_behind(&self, text: &[u8], kin: Kin) -> bool {
+        let goes_on = |number: &u16| self.rules.get(usize::from(*number)).is_some_and(|rule| rule.goes_on_behind(text));
+        kin.all().map_or_else(|| self.goes_on_behind(text), |numbers| numbers.iter().any(goes_on))
     }
 
     /// `text` is the beginning of what some rule knows, and not all of it. Of a short one the letters it begins with must be
