@@ -315,6 +315,7 @@ impl Layers {
         let mut rules = Vec::with_capacity(self.file.message.len());
         let mut regexes = 0;
         let shared: Vec<&SignDef> = self.file.sign.iter().filter(|sign| sign.of == SignOf::SharedArea).collect();
+        let mut areas: BTreeMap<&str, bool> = BTreeMap::new();
         for def in &self.file.message {
             let rule = Rule::compile(def).and_then(|rule| {
                 // Those of the built-in pack are held by a test; whoever wrote another one wants to know.
@@ -324,7 +325,15 @@ impl Layers {
             });
             match rule {
                 Ok(mut rule) => {
-                    rule.is_shared = shared.iter().any(|sign| sign.fits(&rule.area));
+                    // Areas are few, and signs take their time.
+                    rule.is_shared = match areas.get(&*def.area) {
+                        Some(is_shared) => *is_shared,
+                        None => {
+                            let is_shared = shared.iter().any(|sign| sign.fits(&def.area));
+                            areas.insert(&*def.area, is_shared);
+                            is_shared
+                        }
+                    };
                     rules.push(rule);
                 }
                 Err(error) => faults.push((def.id.clone(), error)),
