@@ -6,13 +6,11 @@ use super::view::View;
 use super::words::Words;
 use crate::timeline::EndingKind;
 
-/// What is known of, by the names that message rules use.
-const KINDS: [&str; 2] = ["liveness", "watchdog"];
-
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let ending = view.ending().filter(|ending| ending.kind == EndingKind::GivenUp)?;
     let (kind, at) = ending.given_up.as_ref()?;
-    let kind = KINDS.into_iter().find(|known| known == kind)?;
+    // The packs name what there is, each with a sentence.
+    let summary = words.packs.sentence(&format!("given-up-{kind}"), words.zh)?.to_owned();
     let mut lines = vec![evidence(at, None)];
     lines.extend(ending.crash.iter().chain(ending.kills.first()).take(1).map(|at| evidence(at, None)));
     let mut figures = Vec::new();
@@ -20,7 +18,6 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         let text = words.say("figure-in-flight", &[("prompt", &flight.prompt.to_string())]);
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
-    let summary = words.say(&format!("given-up-{kind}"), &[]);
     Some(
         Draft::new("other-error", view.number, Status::Confirmed, summary)
             .about(kind)

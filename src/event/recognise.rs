@@ -19,24 +19,8 @@ use super::what::{fact_value, what_of};
 use super::wrapped::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
 use crate::input::{Bar, Place, Segment, Sink};
-use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, Spans};
+use crate::rule::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 
-/// Keys of a rule's `set` that speak to its own event and are no facts.
-const RESERVED: [&str; 13] = [
-    "kind",
-    "code",
-    "failed",
-    "weak",
-    "message",
-    "func",
-    "type",
-    "reason",
-    "cgroup",
-    "oom_killed",
-    "stack",
-    "explains",
-    "alive",
-];
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;
 
@@ -315,7 +299,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     ) -> bool {
         let mut told = false;
         for (name, constant) in &rule.set {
-            if RESERVED.contains(&&**name) {
+            if SET_KEYS.contains(&&**name) {
                 continue;
             }
             told = true;

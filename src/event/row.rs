@@ -4,6 +4,10 @@ use super::{At, EventSink, Recogniser, What};
 use crate::input::{Place, Segment, level_of};
 use crate::rule::{EventKind, Spans};
 
+/// Columns of the longest level tag, and of what stands around a stamp.
+const TAG: usize = 12;
+const BRACKETS: usize = "[] ".len();
+
 /// The row that was read last; a name cut in the middle is no name.
 #[derive(Debug, Default)]
 pub(super) struct Row {
@@ -33,8 +37,8 @@ impl Row {
         self.text.extend_from_slice(text);
         (self.place, self.last_line) = (place, segment.place.line);
         // Stamps and levels stood before it.
-        let before = segment.stamp.map_or(0, <[u8]>::len) + if segment.tagged { 12 } else { 0 };
-        self.width = before + segment.indent as usize + text.len() + 3;
+        let before = segment.stamp.map_or(0, <[u8]>::len) + if segment.tagged { TAG } else { 0 };
+        self.width = before + segment.indent as usize + text.len() + BRACKETS;
     }
 }
 

@@ -8,6 +8,7 @@ use regex::bytes::Regex;
 
 use super::capture::CaptureType;
 use super::index::Index;
+use super::kin::Kin;
 use super::kind::EventKind;
 use super::schema::{Constant, Mark, MessageDef};
 use super::spans::{Captures, Lent, Slot, Spans};
@@ -261,32 +262,6 @@ pub(crate) struct Found<'r, 't> {
 impl<'r, 't> Found<'r, 't> {
     pub(crate) fn captures<'s>(&self, line: &'t [u8], spans: &'s Spans) -> Lent<'s, 'r, 't> {
         Lent::new(self.rule.slots(), line, spans)
-    }
-}
-
-/// Rules by which a line was looked up; of many only that there are many.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Kin {
-    numbers: [u16; 4],
-    count: usize,
-}
-
-impl Kin {
-    #[inline]
-    fn enter(&mut self, number: u16) {
-        if let Some(free) = self.numbers.get_mut(self.count) {
-            *free = number;
-        }
-        self.count += 1;
-    }
-
-    pub(crate) fn is_any(self) -> bool {
-        self.count > 0
-    }
-
-    /// All of them; none when they are many.
-    fn all(&self) -> Option<&[u16]> {
-        self.numbers.get(..self.count)
     }
 }
 

@@ -6,6 +6,7 @@ mod error;
 mod file;
 mod folder;
 mod index;
+mod kin;
 mod kind;
 pub mod lint;
 mod matcher;

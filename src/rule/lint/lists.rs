@@ -64,25 +64,6 @@ pub const FACTS: [&str; 34] = [
     "memory_limited",
 ];
 
-/// Keys of `set` that stand for a capture of their own event and are no facts.
-pub(super) const SET_KEYS: [&str; 15] = [
-    "kind",
-    "code",
-    "failed",
-    "weak",
-    "message",
-    "func",
-    "type",
-    "reason",
-    "cgroup",
-    "section",
-    "missing_node",
-    "oom_killed",
-    "explains",
-    "alive",
-    "stack",
-];
-
 /// What a log must look like for a bug.
 pub const STRUCTURES: [&str; 13] = [
     "reload-each-prompt",

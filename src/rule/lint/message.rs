@@ -1,8 +1,9 @@
 //! Lints of message rules by themselves: they compile, say what the program can read, and name their source.
 
 use super::captures::misfit;
-use super::lists::{AREAS, FACTS, SET_KEYS};
+use super::lists::{AREAS, FACTS};
 use super::{Finding, Lint};
+use crate::rule::SET_KEYS;
 use crate::rule::{CaptureType, EventKind, Matcher, Rule, RuleError, Template};
 
 /// Letters of a regex. What is longer can hardly be read.

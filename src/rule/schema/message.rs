@@ -19,6 +19,25 @@ pub enum Mark {
     Weak,
 }
 
+/// Keys of `set` that stand for a capture of their own event and are no facts.
+pub const SET_KEYS: [&str; 15] = [
+    "kind",
+    "code",
+    "failed",
+    "weak",
+    "message",
+    "func",
+    "type",
+    "reason",
+    "cgroup",
+    "section",
+    "missing_node",
+    "oom_killed",
+    "explains",
+    "alive",
+    "stack",
+];
+
 /// `[[message]]`
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

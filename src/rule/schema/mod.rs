@@ -28,7 +28,7 @@ pub use form::{FormDef, FormSection};
 pub use head::PackHead;
 pub use launcher::LauncherDef;
 pub use mention::MentionDef;
-pub use message::{Mark, MessageDef, OomPhraseDef};
+pub use message::{Mark, MessageDef, OomPhraseDef, SET_KEYS};
 pub use node::NodeDef;
 pub use prose::{Constant, Prose};
 pub use release::{AimdoDef, ReleaseDef};
