@@ -64,6 +64,7 @@ impl Draft {
                 session,
                 prompt: None,
                 recovered: false,
+                crash: false,
                 mentioned: false,
             },
         }

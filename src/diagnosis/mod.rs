@@ -4,10 +4,12 @@
 
 mod bugs;
 mod classes;
+mod crash;
 pub(crate) mod defaults;
 mod design;
 mod draft;
 mod failure;
+mod fault;
 mod finding;
 mod gaps;
 mod given_up;

@@ -25,6 +25,8 @@ pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
         "host-oom" => vec!["host-ram"],
         "container-limit" => vec!["container"],
         "leak-confirmed" | "leak-suspected" => vec!["leak"],
+        // What was switched on matters for a crash, whoever called the library.
+        "custom-node" if super::crash::is_crash(finding) => vec!["node", super::crash::CRASH],
         "custom-node" => vec!["node"],
         "version-bug" => vec!["version"],
         "import-failure" if finding.candidates.is_empty() => vec!["program"],
@@ -36,7 +38,6 @@ pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
         "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
             vec![about]
         }
-        "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
         _ => Vec::new(),
     }
 }
@@ -104,6 +105,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
     add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
+    super::crash::tags(view, words, finding, &mut add);
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
@@ -127,7 +129,12 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
             let raised = session.exceptions.iter().flat_map(|exception| &exception.dirs);
             session.nodes.iter().map(|node| &node.dir).chain(raised).any(|dir| fits(dir))
         }
-        SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
+        SignPlace::Frame => {
+            let crashed = session.crash_stack.iter().flat_map(|stack| &stack.frames);
+            session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame))
+                || crashed.into_iter().any(|frame| fits(&frame.text()))
+        }
+        SignPlace::Fault => super::view::fault_lines(session).any(fits),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
         SignPlace::Said => {
             finding.figures.iter().map(|figure| &figure.text).chain([&finding.summary]).any(|text| fits(text))

@@ -35,6 +35,8 @@ pub struct InFlight {
     pub mib: Option<f64>,
     /// Step and steps of an unfinished bar.
     pub step: Option<(u64, u64)>,
+    /// Steps of the last bar, where that ran to its end.
+    pub sampled: Option<u64>,
     pub since_line: u64,
 }
 

@@ -3,6 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod crash;
 mod doubled;
 mod ending;
 mod evidence;
@@ -17,6 +18,7 @@ mod signal;
 mod signs;
 mod starts;
 
+pub use crash::{CrashFrame, CrashStack, plain_path};
 pub use doubled::Once;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
