@@ -181,7 +181,8 @@ fn ways_of_starting_are_told_apart() {
 
 #[test]
 fn a_container_and_a_service_get_their_own_words() {
-    let log = std::fs::read_to_string(crate::case::root().join("fixtures/case/a02_strong_leak_25/console.log")).unwrap();
+    let log =
+        std::fs::read_to_string(crate::case::root().join("fixtures/case/a02_strong_leak_25/console.log")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docker.log");
     std::fs::write(&path, format!("$ docker run --rm --gpus all -p 8188:8188 comfyui:local\n{log}")).unwrap();

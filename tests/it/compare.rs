@@ -175,7 +175,8 @@ fn samples_are_shown_beside_the_runs() {
 fn a_single_log_or_a_missing_one_is_refused() {
     let one = crate::case::program().args(["compare", "fixtures/compare/cache-ram-4.log"]).output().unwrap();
     assert_eq!(one.status.code(), Some(2));
-    let missing = crate::case::program().args(["compare", "fixtures/compare/cache-ram-4.log", "none.log"]).output().unwrap();
+    let missing =
+        crate::case::program().args(["compare", "fixtures/compare/cache-ram-4.log", "none.log"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(missing.stdout.is_empty());
 }

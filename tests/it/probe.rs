@@ -1,12 +1,12 @@
 //! What a process may use, on made-up machines of every shape, and what ComfyUI would make of it.
 #![allow(clippy::unwrap_used)] // a test may panic
 
+use crate::probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};
 use comfy_triage::answer::{ProbeQuestion, ProbeReport, Sight, probe_report};
 use comfy_triage::diagnosis::Words;
 use comfy_triage::probe::{Certainty, Hierarchy, Probe, cgroup};
 use comfy_triage::rule::{Packs, Version};
 use comfy_triage::samples::read_samples;
-use crate::probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};
 use proptest::prelude::*;
 
 const CGROUP: &str = "/proc/self/cgroup";

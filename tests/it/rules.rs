@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use comfy_triage::rule::{EventKind, Packs};
 use crate::rule::{id, key, none, prose, tables, text, texts};
+use comfy_triage::rule::{EventKind, Packs};
 use toml::Value;
 
 const AREAS: &str = "startup memory-baseline device attention import custom-node load unload leak oom pin cache dynamic-vram \

@@ -242,7 +242,8 @@ fn lines(text: &[u8]) -> Vec<Value> {
 #[test]
 fn a_pipe_ends_with_the_same_report_as_the_file() {
     let piped = |arguments: &[&str]| {
-        let mut child = crate::case::program().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            crate::case::program().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         for part in log("a02_strong_leak_25").chunks(997) {
             stdin.write_all(part).unwrap();
@@ -307,7 +308,9 @@ fn nothing_at_all_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let done = crate::case::program().args(["watch", folder.path().to_str().unwrap(), "--idle", "0"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    let done =
-        crate::case::program().args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"]).output().unwrap();
+    let done = crate::case::program()
+        .args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"])
+        .output()
+        .unwrap();
     assert_eq!(done.status.code(), Some(2));
 }
