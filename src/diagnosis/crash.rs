@@ -162,6 +162,9 @@ fn about(suspect: &Suspect<'_, '_>, starting: bool) -> String {
 fn trust(ending: &Ending) -> (Status, Grade, &'static str) {
     match ending.crash {
         Some(_) => (Status::Confirmed, Grade::Strong, "grade-crash"),
+        None if ending.exit_elsewhere && ending.in_flight.is_some() => {
+            (Status::Possible, Grade::Weak, "grade-crash-signal")
+        }
         None => (Status::Likely, Grade::Moderate, "grade-crash-signal"),
     }
 }

@@ -44,7 +44,8 @@ pub fn summary(sign: &SignDef, message: &str, starting: bool, words: &Words<'_>)
     let message = message.rsplit("Warning: ").next().unwrap_or(message);
     let first = message.lines().next().unwrap_or(message);
     // A sentence says it; what follows is where in PyTorch it was noticed.
-    let first = first.split(". ").next().unwrap_or(first).split(" (").next().unwrap_or(first);
+    let first = first.split(". ").next().unwrap_or(first);
+    let first = first.strip_suffix(')').and_then(|text| text.rsplit_once(" (")).map_or(first, |(text, _)| text);
     let first = first.trim().trim_end_matches('.');
     let what = format!("{}{}", crate::text::cut_chars(first, SHOWN), if words.zh { "。" } else { "." });
     let summary = words.say(&sign.says, &[("what", &what)]);

@@ -47,6 +47,8 @@ pub struct Ending {
     pub at: Option<Evidence>,
     pub in_flight: Option<InFlight>,
     pub exit_code: Option<i64>,
+    /// The line that tells it is not of ComfyUI's own console: what ran then is not certain.
+    pub exit_elsewhere: bool,
     /// The line that tells it.
     pub exit_at: Option<Evidence>,
     /// `CONSTRAINT_MEMCG` and the like, from the kernel.

@@ -203,6 +203,7 @@ impl LastText {
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
+    exit_elsewhere: bool,
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,

@@ -46,6 +46,7 @@ impl End {
                     push_capped(&mut self.kills, || Evidence::of(at));
                 }
                 self.crash_code = signs.is_crash_code(*code);
+                self.exit_elsewhere = event.rule.is_some_and(|rule| rule.sets("weak"));
                 self.exit = Some((*code, Evidence::of(at)));
             }
             What::TracebackStart { .. } | What::TracebackFrame { .. } if super::crash::is_of_crash(event) => {
@@ -171,6 +172,7 @@ impl End {
             at,
             in_flight: in_flight.filter(|_| kind != EndingKind::CleanStop),
             exit_code: self.exit.as_ref().map(|(code, _)| *code),
+            exit_elsewhere: self.exit_elsewhere,
             exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,
