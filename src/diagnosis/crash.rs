@@ -7,7 +7,7 @@ use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{Gpu, View};
 use super::words::Words;
-use crate::rule::{SignDef, SignOf};
+use crate::rule::{SignDef, SignOf, Verdict};
 use crate::timeline::{CrashFrame, CrashStack, Ending, EndingKind};
 
 /// A crash of native code whose library is not known.
@@ -62,11 +62,11 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         summary.push_str(&words.say("crash-importing", &[("dir", dir)]));
     }
     let mut draft = match &suspect {
-        Suspect::Pack(dir, frame) => Draft::new("custom-node", view.number, Status::Likely, summary)
+        Suspect::Pack(dir, frame) => Draft::new(Verdict::CustomNode, view.number, Status::Likely, summary)
             .about(dir)
             .grade(Grade::Moderate, words.say("grade-node-crash", &[]))
             .candidates(vec![candidate(dir, frame, words)]),
-        _ => Draft::new("other-error", view.number, status, summary).about(&about).grade(grade, words.say(reason, &[])),
+        _ => Draft::new(Verdict::OtherError, view.number, status, summary).about(&about).grade(grade, words.say(reason, &[])),
     };
     if matches!(suspect, Suspect::Place(_)) {
         draft = draft.settle(words.say("settle-crash-known", &[]));
@@ -75,11 +75,6 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let candidates = importing.map(|(dir, frame)| candidate(&dir, frame, words)).into_iter().collect();
     let draft = draft.candidates(candidates).figures(figures).in_prompt(view.session.current_prompt());
     Some(Finding { crash: true, ..draft.because(lines(ending, &suspect, stack, words)) })
-}
-
-/// The finding tells a native crash.
-pub fn is_crash(finding: &Finding) -> bool {
-    finding.crash
 }
 
 /// Circumstances of a crash by which remedies are chosen.
@@ -95,8 +90,8 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding, add: &mut imp
     add("crash-report", view.session.crash_stack.is_some());
     let flight = view.ending().and_then(|ending| ending.in_flight.as_ref()).and_then(|flight| flight.class.as_deref());
     add("vae-at-work", flight.is_some_and(|class| super::classes::kind(words.packs, class) == Some("vae")));
-    add("at-start", is_crash(finding) && is_start(view, words, view.session.crash_stack.as_ref()));
-    add("import-pack", is_crash(finding) && finding.id == "other-error" && !finding.candidates.is_empty());
+    add("at-start", finding.crash && is_start(view, words, view.session.crash_stack.as_ref()));
+    add("import-pack", finding.crash && finding.id == Verdict::OtherError && !finding.candidates.is_empty());
     add("loader-pack", finding.candidates.iter().any(|pack| words.packs.shows(SignOf::LoaderPack, &pack.dir)));
 }
 

@@ -7,7 +7,7 @@ use super::draft::{Draft, evidence};
 use super::finding::{Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use crate::rule::{SignDef, SignOf};
+use crate::rule::{SignDef, SignOf, Verdict};
 
 /// Letters of the message that are shown.
 const SHOWN: usize = 160;
@@ -30,7 +30,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let later = |prompt: &crate::timeline::Prompt| {
         prompt.first_line > at.place.line && prompt.ended && !prompt.failed && !prompt.interrupted
     };
-    let draft = Draft::new("other-error", view.number, Status::Confirmed, summary(sign, &at.text, starting, words))
+    let draft = Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary(sign, &at.text, starting, words))
         .about(&sign.is)
         .grade(Grade::Strong, words.say("grade-fault", &[]))
         .recovered(session.prompt_list.iter().any(later))
