@@ -64,6 +64,19 @@ impl<'p> Labels<'p> {
         format!("{first}{apart}{second}")
     }
 
+    /// Name of a verdict in words; its id when no pack has one.
+    pub(crate) fn verdict_name(&self, id: &str) -> String {
+        self.packs().prose_text("verdict", id, "name", self.zh()).unwrap_or(id).to_owned()
+    }
+
+    /// Name of a verdict with its id, which programs, the documentation and `explain` know it by.
+    pub(crate) fn verdict(&self, id: &str) -> String {
+        let name = self.verdict_name(id);
+        let mut letters = name.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        format!("{first}{}{}", letters.as_str(), self.bracket(id))
+    }
+
     pub(crate) fn grade(&self, grade: Grade) -> String {
         self.get(match grade {
             Grade::Weak => "grade-weak",
