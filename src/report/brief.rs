@@ -7,6 +7,7 @@ use super::label::Labels;
 use super::outline::{Block, Item, Outline, Quote, push_items};
 use super::palette::Tone;
 use crate::answer::{Candidate, Figure, Finding, Reference, Report, Status, Step};
+use crate::rule::{Verdict, VerdictClass};
 use crate::text::width;
 
 /// Widest figure that shares a row, in columns.
@@ -62,21 +63,20 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     }
     Outline {
         headline: report.verdict.headline.clone(),
-        verdict: labels.verdict(&report.verdict.primary),
-        tone: tone(report, labels),
+        verdict: labels.verdict(report.verdict.primary),
+        tone: tone(report.verdict.primary),
         grade: labels.grade(report.verdict.grade),
         blocks,
         more: (left_out && !view.verbose).then(|| labels.get("more")),
     }
 }
 
-fn tone(report: &Report, labels: &Labels<'_>) -> Tone {
-    let primary = report.verdict.primary.as_str();
-    match labels.packs().verdicts.iter().find(|verdict| verdict.id == primary) {
-        Some(verdict) if verdict.fault => Tone::Fault,
-        _ if primary == "insufficient-evidence" => Tone::Doubt,
-        Some(_) => Tone::Fine,
-        None => Tone::Doubt,
+fn tone(verdict: Verdict) -> Tone {
+    match verdict.class() {
+        VerdictClass::Failure | VerdictClass::Fault => Tone::Fault,
+        VerdictClass::ByDesign | VerdictClass::Harmless => Tone::Fine,
+        VerdictClass::None if verdict == Verdict::NoFault => Tone::Fine,
+        VerdictClass::None => Tone::Doubt,
     }
 }
 
@@ -167,7 +167,7 @@ impl Brief<'_> {
                 text: self.labels.with(
                     "about-what",
                     &[
-                        ("what", &format!("{} · {}", self.labels.verdict(&finding.id), self.labels.grade(finding.grade))),
+                        ("what", &format!("{} · {}", self.labels.verdict(finding.id), self.labels.grade(finding.grade))),
                         ("text", &finding.summary),
                     ],
                 ),
@@ -181,7 +181,7 @@ impl Brief<'_> {
     fn ruled_out(&mut self) {
         let shown = self.first(&self.report.ruled_out, self.limits.ruled_out);
         let words: Vec<String> =
-            shown.iter().map(|out| format!("{}{}", self.labels.verdict_name(&out.id), self.labels.bracket(&out.reason))).collect();
+            shown.iter().map(|out| format!("{}{}", self.labels.verdict_name(out.id), self.labels.bracket(&out.reason))).collect();
         if !words.is_empty() {
             self.push("ruled-out", vec![Item::text(self.labels.join(&words))]);
         }

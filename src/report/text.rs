@@ -36,7 +36,7 @@ pub fn text(report: &Report, packs: &Packs, view: &View) -> String {
 pub fn quiet(report: &Report, packs: &Packs, view: &View) -> String {
     let labels = Labels::new(packs, report.language == "zh");
     let outline = outline(report, &labels, &View { verbose: false, ..*view });
-    let id = paint(view.palette.tone(outline.tone), &report.verdict.primary);
+    let id = paint(view.palette.tone(outline.tone), &report.verdict.primary.to_string());
     format!("{id} {}: {}\n", outline.grade, clean(&outline.headline))
 }
 
