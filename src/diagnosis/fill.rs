@@ -57,7 +57,8 @@ impl Places {
         let python = python(view, launch.as_ref());
         let quoted = shell::quoted(&python, windows);
         // Without -s, packages of the user's own Python hide those of the portable one.
-        let pip = if launch.as_ref().is_some_and(|launch| !launch.def.python.is_empty()) { "-s -m pip" } else { "-m pip" };
+        let pip =
+            if launch.as_ref().is_some_and(|launch| !launch.def.python.is_empty()) { "-s -m pip" } else { "-m pip" };
         places.put_as_is("pip", &format!("{quoted} {pip}"));
         places.put("python", &python, windows);
         places
@@ -105,7 +106,8 @@ fn python(view: &View<'_>, launch: Option<&Launch<'_>>) -> String {
     if let Some(path) = view.session.text("python_path").filter(|path| path.contains(['/', '\\'])) {
         return path.to_owned();
     }
-    let frames = view.session.exceptions.iter().flat_map(|exception| exception.first_frame.iter().chain(&exception.frames));
+    let frames =
+        view.session.exceptions.iter().flat_map(|exception| exception.first_frame.iter().chain(&exception.frames));
     frames.filter_map(|frame| interpreter(frame)).next().unwrap_or_else(|| "python".to_owned())
 }
 
@@ -175,7 +177,10 @@ mod tests {
     #[test]
     fn packages_tell_their_interpreter() {
         let of = |path| interpreter(path);
-        assert_eq!(of("/opt/venv/lib/python3.12/site-packages/torch/x.py:1 f").as_deref(), Some("/opt/venv/bin/python"));
+        assert_eq!(
+            of("/opt/venv/lib/python3.12/site-packages/torch/x.py:1 f").as_deref(),
+            Some("/opt/venv/bin/python")
+        );
         assert_eq!(of(r"D:\ai\venv\Lib\site-packages\torch\x.py").as_deref(), Some(r"D:\ai\venv\Scripts\python.exe"));
         assert_eq!(of(r"c:\aki\python\lib\site-packages\numpy\x.py").as_deref(), Some(r"c:\aki\python\python.exe"));
         assert_eq!(of("/opt/ComfyUI/execution.py:1 f"), None);

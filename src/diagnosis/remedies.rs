@@ -121,13 +121,7 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
 }
 
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(
-    view: &View<'_>,
-    words: &Words<'_>,
-    finding: &Finding,
-    others: &[Finding],
-    places: &Places,
-) -> Vec<Step> {
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding], places: &Places) -> Vec<Step> {
     let mut steps = own_steps(view, words, finding, places);
     // A known bug that shows itself as this very thing has the shortest way out.
     let explained = others.iter().find(|other| {
@@ -149,7 +143,10 @@ fn started(step: Step, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Step {
     let flags: Vec<&str> = step.flags.iter().map(String::as_str).collect();
     match launch.command(&flags).filter(|_| !launch.def.by_hand) {
         Some(command) => Step { command: Some(command), ..step },
-        None => Step { text: words.say("step-with-how", &[("step", &step.text), ("how", &launch.how(words, &flags))]), ..step },
+        None => Step {
+            text: words.say("step-with-how", &[("step", &step.text), ("how", &launch.how(words, &flags))]),
+            ..step
+        },
     }
 }
 

@@ -167,7 +167,10 @@ impl Brief<'_> {
                 text: self.labels.with(
                     "about-what",
                     &[
-                        ("what", &format!("{} · {}", self.labels.verdict(finding.id), self.labels.grade(finding.grade))),
+                        (
+                            "what",
+                            &format!("{} · {}", self.labels.verdict(finding.id), self.labels.grade(finding.grade)),
+                        ),
                         ("text", &finding.summary),
                     ],
                 ),
@@ -180,8 +183,10 @@ impl Brief<'_> {
 
     fn ruled_out(&mut self) {
         let shown = self.first(&self.report.ruled_out, self.limits.ruled_out);
-        let words: Vec<String> =
-            shown.iter().map(|out| format!("{}{}", self.labels.verdict_name(out.id), self.labels.bracket(&out.reason))).collect();
+        let words: Vec<String> = shown
+            .iter()
+            .map(|out| format!("{}{}", self.labels.verdict_name(out.id), self.labels.bracket(&out.reason)))
+            .collect();
         if !words.is_empty() {
             self.push("ruled-out", vec![Item::text(self.labels.join(&words))]);
         }
