@@ -8,6 +8,7 @@ pub(crate) mod defaults;
 mod design;
 mod draft;
 mod failure;
+mod fill;
 mod finding;
 mod gaps;
 mod given_up;
@@ -55,6 +56,8 @@ pub struct Question {
     pub memory_limit_mib: Option<f64>,
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
+    /// Path under which the log was read, for the commands of the steps; none for a pipe.
+    pub log: Option<String>,
 }
 
 /// All findings and the answer among them.
@@ -107,7 +110,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
-        Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
+        Some(view) => {
+            let places = fill::Places::of(view, words, &chosen, question.log.as_deref());
+            (remedies::steps(view, words, &chosen, &findings, &places), remedies::avoid(view, words, &chosen, &places))
+        }
         None => (Vec::new(), Vec::new()),
     };
     let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings)).unwrap_or_default();
