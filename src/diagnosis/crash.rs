@@ -66,7 +66,9 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             .about(dir)
             .grade(Grade::Moderate, words.say("grade-node-crash", &[]))
             .candidates(vec![candidate(dir, frame, words)]),
-        _ => Draft::new(Verdict::OtherError, view.number, status, summary).about(&about).grade(grade, words.say(reason, &[])),
+        _ => Draft::new(Verdict::OtherError, view.number, status, summary)
+            .about(&about)
+            .grade(grade, words.say(reason, &[])),
     };
     if matches!(suspect, Suspect::Place(_)) {
         draft = draft.settle(words.say("settle-crash-known", &[]));
@@ -181,7 +183,8 @@ fn kind(view: &View<'_>, ending: &Ending, words: &Words<'_>) -> String {
         (Some(number), _) => Some(words.say("crash-code-one", &[("code", &number.to_string())])),
         _ => None,
     };
-    let heading = ending.crash.as_ref().map(|at| at.place) != view.session.crash_stack.as_ref().map(|stack| stack.at.place);
+    let heading =
+        ending.crash.as_ref().map(|at| at.place) != view.session.crash_stack.as_ref().map(|stack| stack.at.place);
     if name.is_none() && shown.is_none() && !heading {
         return words.say("kind-report", &[]);
     }
@@ -228,7 +231,13 @@ fn moment(ending: &Ending, words: &Words<'_>) -> Option<String> {
     let done = flight.step.map(|(done, _)| done.to_string()).unwrap_or_default();
     let sampled_steps = flight.sampled.map(|steps| steps.to_string()).unwrap_or_default();
     let next = flight.step.map(|(done, _)| (done + 1).to_string()).unwrap_or_default();
-    let values = [("class", class.unwrap_or_default()), ("total", &total), ("done", &done), ("next", &next), ("sampled", &sampled_steps)];
+    let values = [
+        ("class", class.unwrap_or_default()),
+        ("total", &total),
+        ("done", &done),
+        ("next", &next),
+        ("sampled", &sampled_steps),
+    ];
     let vae = class.is_some_and(|class| super::classes::kind(words.packs, class) == Some("vae"));
     let sampled = flight.sampled.is_some();
     let key = match (class, flight.step) {

@@ -26,16 +26,18 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         return None;
     }
     let session = view.session;
-    let starting = session.server_ready.is_none() && !session.has_work() && !session.facts.is_empty() && session.nodes.is_empty();
+    let starting =
+        session.server_ready.is_none() && !session.has_work() && !session.facts.is_empty() && session.nodes.is_empty();
     let later = |prompt: &crate::timeline::Prompt| {
         prompt.first_line > at.place.line && prompt.ended && !prompt.failed && !prompt.interrupted
     };
-    let draft = Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary(sign, &at.text, starting, words))
-        .about(&sign.is)
-        .grade(Grade::Strong, words.say("grade-fault", &[]))
-        .recovered(session.prompt_list.iter().any(later))
-        .in_prompt(session.current_prompt())
-        .figures(super::crash::surroundings(view, words));
+    let draft =
+        Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary(sign, &at.text, starting, words))
+            .about(&sign.is)
+            .grade(Grade::Strong, words.say("grade-fault", &[]))
+            .recovered(session.prompt_list.iter().any(later))
+            .in_prompt(session.current_prompt())
+            .figures(super::crash::surroundings(view, words));
     Some(draft.because(vec![evidence(at, None)]))
 }
 

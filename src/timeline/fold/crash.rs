@@ -22,8 +22,7 @@ impl Open {
             }
             What::TracebackFrame { file, line, function } => {
                 let file = plain_path(&crate::text::cut_chars(file, NAME_KEPT * 2));
-                let frame =
-                    CrashFrame { file, line: *line, function: kept(function, TEXT_KEPT), at: Evidence::of(at) };
+                let frame = CrashFrame { file, line: *line, function: kept(function, TEXT_KEPT), at: Evidence::of(at) };
                 stack.frame(frame, native);
             }
             _ => {}

@@ -103,7 +103,11 @@ impl End {
 
     /// Something says that the process ended.
     pub(super) fn tells_death(&self) -> bool {
-        !self.kills.is_empty() || self.crash.is_some() || self.stack.is_some() || self.daemon.is_some() || self.exit.is_some()
+        !self.kills.is_empty()
+            || self.crash.is_some()
+            || self.stack.is_some()
+            || self.daemon.is_some()
+            || self.exit.is_some()
     }
 
     /// Lack of memory is proven.
