@@ -12,6 +12,7 @@ mod failure;
 mod fault;
 mod fill;
 mod finding;
+mod flag_notes;
 mod gaps;
 mod given_up;
 mod growth;
@@ -25,6 +26,7 @@ mod packages;
 mod quiet;
 mod reload;
 mod remedies;
+mod slow;
 mod starts;
 mod starved;
 mod verdict;
@@ -83,12 +85,17 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let samples = |view: &View<'_>| question.samples.as_ref().filter(|_| view.is_last);
     let case = |view| Case { view, views: &views, words, samples: samples(view), found: &[] };
     let mut findings: Vec<Finding> = views.iter().flat_map(|view| hypotheses::examine(case(view))).collect();
-    findings.push(quiet::examine(timeline, &views, words, tally));
+    let asked_slow = question.asked.iter().any(|word| word == slow::WORD);
+    let quiet = quiet::examine(timeline, &views, words, tally);
+    let of_quiet = views.iter().find(|view| view.number == quiet.session);
+    let slow = of_quiet.filter(|_| slow::may_replace(&quiet, asked_slow)).and_then(|view| slow::answer(&case(view), asked_slow));
+    findings.push(slow.unwrap_or(quiet));
     let choice = verdict::choose(&findings, &views, words.packs, &question.asked);
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if chosen.id.is_by_design() && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    let is_slow = |view: &View<'_>| view.number == chosen.session && slow::is_shown(view);
+    if chosen.id.is_by_design() && !views.iter().any(is_slow) && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -104,6 +111,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(flag_notes::notes(view, words, &chosen));
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != Verdict::GpuOom {

@@ -31,20 +31,7 @@ fn note(view: &View<'_>, words: &Words<'_>, word: &str, sampled: bool) -> Option
         "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => {
             Some(words.say("asked-killed", &[]))
         }
-        "slow" => slow(view, words),
+        super::slow::WORD => super::slow::note(view, words),
         _ => None,
     }
-}
-
-/// How long the first and the last prompts took.
-fn slow(view: &View<'_>, words: &Words<'_>) -> Option<String> {
-    let seconds: Vec<f64> =
-        view.session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
-    let (first, last) = (seconds.first()?, seconds.last()?);
-    if seconds.len() < 2 {
-        return Some(words.say("asked-slow-one", &[]));
-    }
-    let values = [("first", crate::text::number(*first, 1)), ("last", crate::text::number(*last, 1))];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Some(words.say("asked-slow", &values))
 }

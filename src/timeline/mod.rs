@@ -3,6 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod clock;
 mod crash;
 mod doubled;
 mod ending;
@@ -12,6 +13,7 @@ mod fold;
 mod leak;
 mod names;
 mod note;
+mod pace;
 mod prompts;
 mod session;
 mod signal;
@@ -25,6 +27,7 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
+pub use pace::{Silence, Steps};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
 pub use signal::{Signal, SignalTexts};
 pub use starts::{LeftOut, Seen};

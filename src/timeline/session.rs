@@ -9,6 +9,7 @@ use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
+use super::pace::{Silence, Steps};
 use super::signal::Signal;
 use crate::event::FactValue;
 
@@ -121,6 +122,12 @@ pub struct Prompt {
     /// Seconds per step of the last bar.
     pub seconds_per_step: Option<f64>,
     pub ended: bool,
+    /// Its bars, each by its last frame; the latest ones.
+    pub bars: Vec<Steps>,
+    /// Its `Prompt executed` line.
+    pub executed_at: Option<Evidence>,
+    /// From requests to load lines, by their stamps.
+    pub load_seconds: Option<f64>,
 }
 
 /// Load lines of one class.
@@ -216,6 +223,8 @@ pub struct Session {
     /// The first and the latest prompts; those between are only counted.
     pub prompt_list: Vec<Prompt>,
     pub prompts_left_out: u64,
+    /// The longest silences between stamped lines of prompts.
+    pub silences: Vec<Silence>,
     pub leaks: BTreeMap<String, Leak>,
     pub leak_passes: u64,
     /// WARNINGs without their INFO line.

@@ -43,6 +43,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::PassedLibrary
             | SignOf::Fault
             | SignOf::Switch
+            | SignOf::Silence
             | SignOf::StartEnd
             | SignOf::LoaderPack
             | SignOf::CrashCode => None,

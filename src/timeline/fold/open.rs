@@ -7,6 +7,7 @@ use crate::timeline::ending::InFlight;
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::Exception;
 use crate::timeline::note::Note;
+use crate::timeline::pace::add_bar;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
 use crate::timeline::signal::SignalTexts;
 use crate::timeline::signs::Signs;
@@ -30,6 +31,7 @@ impl Open {
         let mut session = Session {
             prompt_list,
             prompts_left_out,
+            silences: self.pace.into_silences(),
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
             stray_leak_warnings: self.leaks.stray_warnings,
@@ -106,6 +108,10 @@ impl Open {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
+        match event.what {
+            What::Bar(_) => self.pace.step(),
+            _ => self.tick(at),
+        }
         self.settle_loose(event.what);
         if !matches!(event.what, What::TracebackFrame { .. }) {
             self.in_stack = matches!(event.what, What::TracebackStart { stack: true });
@@ -207,12 +213,20 @@ impl Open {
             What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
+                add_bar(&mut self.prompt.told.bars, bar, at.place);
                 if bar.seconds_per_step.is_some() {
                     self.prompt.told.seconds_per_step = bar.seconds_per_step;
                 }
             }
             _ => {}
         }
+    }
+
+    /// A line with a stamp of its own may end a silence.
+    pub(super) fn tick(&mut self, at: &At<'_>) {
+        let prompt = self.session.current_prompt();
+        self.pace.line(at, prompt);
+        self.pace.work(self.prompt_began);
     }
 
     /// It was stopped on purpose. ComfyUI's own word for it counts more than the order that came before.
