@@ -3,11 +3,11 @@
 //! The suspect is the innermost library that is not only passed through, never the outermost node pack: calls pass
 //! through many packs on their way into a library.
 
-use super::draft::{Draft, evidence, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
-use super::view::{Gpu, View};
-use super::words::Words;
-use crate::rule::{SignDef, SignOf, Verdict};
+use crate::catalog::messages::Messages;
+use crate::catalog::{SignDef, SignOf, Verdict};
+use crate::hypothesis::context::{Context, Gpu};
+use crate::hypothesis::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
 use crate::timeline::{CrashFrame, CrashStack, Ending, EndingKind};
 
 /// A crash of native code whose library is not known.
@@ -44,44 +44,44 @@ impl<'v> Suspect<'v, '_> {
 }
 
 /// The crash with which this start ended.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let ending = view.ending().filter(|ending| ending.kind == EndingKind::NativeCrash)?;
     let stack = view.session.crash_stack.as_ref();
-    let suspect = suspect(ending, stack, words);
-    let starting = is_start(view, words, stack);
+    let suspect = suspect(ending, stack, messages);
+    let starting = is_start(view, messages, stack);
     let (status, grade, reason) = trust(ending);
     let about = about(&suspect, starting);
-    let kind = kind(view, ending, words);
-    let mut summary = summary(&suspect, &kind, starting, words);
+    let kind = kind(view, ending, messages);
+    let mut summary = summary(&suspect, &kind, starting, messages);
     if !starting {
-        summary = with_moment(summary, Some(ending), words);
+        summary = with_moment(summary, Some(ending), messages);
     }
-    let importing = importing(stack, words).filter(|_| starting && !matches!(suspect, Suspect::Pack(..)));
+    let importing = importing(stack, messages).filter(|_| starting && !matches!(suspect, Suspect::Pack(..)));
     if let Some((dir, _)) = &importing {
-        summary.push_str(if words.zh { "" } else { " " });
-        summary.push_str(&words.say("crash-importing", &[("dir", dir)]));
+        summary.push_str(if messages.zh { "" } else { " " });
+        summary.push_str(&messages.text("crash-importing", &[("dir", dir)]));
     }
     let mut draft = match &suspect {
-        Suspect::Pack(dir, frame) => Draft::new(Verdict::CustomNode, view.number, Status::Likely, summary)
+        Suspect::Pack(dir, frame) => FindingBuilder::new(Verdict::CustomNode, view.number, Status::Likely, summary)
             .about(dir)
-            .grade(Grade::Moderate, words.say("grade-node-crash", &[]))
-            .candidates(vec![candidate(dir, frame, words)]),
-        _ => Draft::new(Verdict::OtherError, view.number, status, summary)
+            .grade(Grade::Moderate, messages.text("grade-node-crash", &[]))
+            .candidates(vec![candidate(dir, frame, messages)]),
+        _ => FindingBuilder::new(Verdict::OtherError, view.number, status, summary)
             .about(&about)
-            .grade(grade, words.say(reason, &[])),
+            .grade(grade, messages.text(reason, &[])),
     };
     if matches!(suspect, Suspect::Place(_)) {
-        draft = draft.settle(words.say("settle-crash-known", &[]));
+        draft = draft.settle(messages.text("settle-crash-known", &[]));
     }
-    let figures = surroundings(view, words);
-    let candidates = importing.map(|(dir, frame)| candidate(&dir, frame, words)).into_iter().collect();
+    let figures = surroundings(view, messages);
+    let candidates = importing.map(|(dir, frame)| candidate(&dir, frame, messages)).into_iter().collect();
     let draft = draft.candidates(candidates).figures(figures).in_prompt(view.session.current_prompt());
-    Some(Finding { crash: true, ..draft.because(lines(ending, &suspect, stack, words)) })
+    Some(Finding { crash: true, ..draft.because(lines(ending, &suspect, stack, messages)) })
 }
 
 /// Circumstances of a crash by which remedies are chosen.
-pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding, add: &mut impl FnMut(&str, bool)) {
-    for sign in words.packs.signs_of(SignOf::Switch).filter(|sign| view.shows(sign)) {
+pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, add: &mut impl FnMut(&str, bool)) {
+    for sign in messages.packs.signs_of(SignOf::Switch).filter(|sign| view.shows(sign)) {
         add(&sign.is, true);
     }
     let makers = [(Gpu::Nvidia, "nvidia"), (Gpu::Amd, "amd"), (Gpu::Intel, "intel"), (Gpu::Apple, "apple")];
@@ -91,24 +91,27 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding, add: &mut imp
     add("gpu-unknown", view.gpu == Gpu::Unknown);
     add("crash-report", view.session.crash_stack.is_some());
     let flight = view.ending().and_then(|ending| ending.in_flight.as_ref()).and_then(|flight| flight.class.as_deref());
-    add("vae-at-work", flight.is_some_and(|class| super::classes::kind(words.packs, class) == Some("vae")));
-    add("at-start", finding.crash && is_start(view, words, view.session.crash_stack.as_ref()));
+    add(
+        "vae-at-work",
+        flight.is_some_and(|class| crate::hypothesis::classes::kind(messages.packs, class) == Some("vae")),
+    );
+    add("at-start", finding.crash && is_start(view, messages, view.session.crash_stack.as_ref()));
     add("import-pack", finding.crash && finding.id == Verdict::OtherError && !finding.candidates.is_empty());
-    add("loader-pack", finding.candidates.iter().any(|pack| words.packs.shows(SignOf::LoaderPack, &pack.dir)));
+    add("loader-pack", finding.candidates.iter().any(|pack| messages.packs.shows(SignOf::LoaderPack, &pack.dir)));
 }
 
 /// The crash happened while ComfyUI started: modules were being imported, or nothing had been asked of it.
-fn is_start(view: &View<'_>, words: &Words<'_>, stack: Option<&CrashStack>) -> bool {
+fn is_start(view: &Context<'_>, messages: &Messages<'_>, stack: Option<&CrashStack>) -> bool {
     let session = view.session;
     let importing = |stack: &CrashStack| stack.frames.iter().any(|frame| frame.function.starts_with("<module"));
-    let told = |line: &str| words.packs.signs_of(SignOf::StartEnd).any(|sign| sign.fits(line));
-    let begun = !session.facts.is_empty() || super::view::fault_lines(session).any(told);
+    let told = |line: &str| messages.packs.signs_of(SignOf::StartEnd).any(|sign| sign.fits(line));
+    let begun = !session.facts.is_empty() || crate::hypothesis::context::fault_lines(session).any(told);
     session.server_ready.is_none() && !session.has_work() && stack.map_or(begun, importing)
 }
 
-fn suspect<'v, 'p>(ending: &Ending, stack: Option<&'v CrashStack>, words: &Words<'p>) -> Suspect<'v, 'p> {
-    let library = |text: &str| words.packs.signs_of(SignOf::Library).find(|sign| sign.fits(text));
-    let passed = |text: &str| words.packs.shows(SignOf::PassedLibrary, text);
+fn suspect<'v, 'p>(ending: &Ending, stack: Option<&'v CrashStack>, messages: &Messages<'p>) -> Suspect<'v, 'p> {
+    let library = |text: &str| messages.packs.signs_of(SignOf::Library).find(|sign| sign.fits(text));
+    let passed = |text: &str| messages.packs.shows(SignOf::PassedLibrary, text);
     let told = ending.crash.as_ref().and_then(|at| library(&crate::timeline::plain_path(&at.text)));
     let Some(stack) = stack else { return told.map_or(Suspect::Nowhere, Suspect::Named) };
     if let Some((sign, frame)) = stack.native.iter().find_map(|frame| Some((library(&frame.text())?, frame))) {
@@ -122,7 +125,7 @@ fn suspect<'v, 'p>(ending: &Ending, stack: Option<&'v CrashStack>, words: &Words
         if passed(&text) {
             continue;
         }
-        return match (pack_of(frame, words), package_of(frame, words)) {
+        return match (pack_of(frame, messages), package_of(frame, messages)) {
             (Some(dir), _) => Suspect::Pack(dir, frame),
             (None, Some(package)) => Suspect::Package(package, frame),
             (None, None) => Suspect::Place(frame),
@@ -132,16 +135,16 @@ fn suspect<'v, 'p>(ending: &Ending, stack: Option<&'v CrashStack>, words: &Words
 }
 
 /// The folder of the node pack to which the file belongs.
-fn pack_of(frame: &CrashFrame, words: &Words<'_>) -> Option<String> {
+fn pack_of(frame: &CrashFrame, messages: &Messages<'_>) -> Option<String> {
     let mut folders = frame.file.split('/');
-    folders.find(|folder| words.packs.node_folders().any(|name| name == *folder))?;
-    folders.next().filter(|dir| !words.packs.is_own_folder(dir)).map(str::to_owned)
+    folders.find(|folder| messages.packs.node_folders().any(|name| name == *folder))?;
+    folders.next().filter(|dir| !messages.packs.is_own_folder(dir)).map(str::to_owned)
 }
 
 /// The installed package to which the file belongs.
-fn package_of(frame: &CrashFrame, words: &Words<'_>) -> Option<String> {
+fn package_of(frame: &CrashFrame, messages: &Messages<'_>) -> Option<String> {
     let mut folders = frame.file.split('/');
-    folders.find(|folder| words.packs.shows(SignOf::LibraryFolder, folder))?;
+    folders.find(|folder| messages.packs.shows(SignOf::LibraryFolder, folder))?;
     folders.next().map(str::to_owned)
 }
 
@@ -167,64 +170,64 @@ fn trust(ending: &Ending) -> (Status, Grade, &'static str) {
 }
 
 /// What kind of crash it was, in words and with its code.
-fn kind(view: &View<'_>, ending: &Ending, words: &Words<'_>) -> String {
+fn kind(view: &Context<'_>, ending: &Ending, messages: &Messages<'_>) -> String {
     let code = ending.exit_code.map(|code| match SHELL_CODES.contains(&code) {
         true => code.to_string(),
         false => format!("0x{:08X}", code as u32),
     });
     let line = ending.crash.as_ref().map(|at| at.text.as_str());
-    let of = |text: &str| words.packs.signs_of(SignOf::CrashKind).find(|sign| sign.fits(text));
+    let of = |text: &str| messages.packs.signs_of(SignOf::CrashKind).find(|sign| sign.fits(text));
     let named = code.as_deref().and_then(of).or_else(|| line.and_then(of));
-    let name = named.map(|sign| words.say(&sign.says, &[]));
+    let name = named.map(|sign| messages.text(&sign.says, &[]));
     let shown = match (ending.exit_code, &code) {
         (Some(number), Some(code)) if *code != number.to_string() => {
-            Some(words.say("crash-code-both", &[("code", &number.to_string()), ("status", code)]))
+            Some(messages.text("crash-code-both", &[("code", &number.to_string()), ("status", code)]))
         }
-        (Some(number), _) => Some(words.say("crash-code-one", &[("code", &number.to_string())])),
+        (Some(number), _) => Some(messages.text("crash-code-one", &[("code", &number.to_string())])),
         _ => None,
     };
     let heading =
         ending.crash.as_ref().map(|at| at.place) != view.session.crash_stack.as_ref().map(|stack| stack.at.place);
     if name.is_none() && shown.is_none() && !heading {
-        return words.say("kind-report", &[]);
+        return messages.text("kind-report", &[]);
     }
     let parts: Vec<String> = [name, shown].into_iter().flatten().collect();
     match parts.is_empty() {
         true => crate::text::cut_chars(line.unwrap_or_default(), 80),
-        false => parts.join(if words.zh { "，" } else { ", " }),
+        false => parts.join(if messages.zh { "，" } else { ", " }),
     }
 }
 
-fn summary(suspect: &Suspect<'_, '_>, kind: &str, starting: bool, words: &Words<'_>) -> String {
+fn summary(suspect: &Suspect<'_, '_>, kind: &str, starting: bool, messages: &Messages<'_>) -> String {
     let frame = suspect.frame().map(short_frame).unwrap_or_default();
     let (key, name) = match suspect {
-        Suspect::Library(sign, _) => ("crash-in-library", words.say(&sign.says, &[])),
-        Suspect::Named(sign) => ("crash-in-named", words.say(&sign.says, &[])),
-        Suspect::Package(package, _) => ("crash-in-library", words.say("library-package", &[("package", package)])),
+        Suspect::Library(sign, _) => ("crash-in-library", messages.text(&sign.says, &[])),
+        Suspect::Named(sign) => ("crash-in-named", messages.text(&sign.says, &[])),
+        Suspect::Package(package, _) => ("crash-in-library", messages.text("library-package", &[("package", package)])),
         Suspect::Pack(dir, _) => ("crash-in-pack", dir.clone()),
         Suspect::Place(_) => ("crash-in-frame", String::new()),
         Suspect::Nowhere => ("crash-nowhere", String::new()),
     };
-    let place = words.say(key, &[("library", &name), ("frame", &frame)]);
-    words.say(if starting { "crash-start" } else { "crash-work" }, &[("kind", kind), ("place", &place)])
+    let place = messages.text(key, &[("library", &name), ("frame", &frame)]);
+    messages.text(if starting { "crash-start" } else { "crash-work" }, &[("kind", kind), ("place", &place)])
 }
 
 /// The sentence, with the point of the work at which it happened where the log ends there.
-pub fn with_moment(summary: String, ending: Option<&Ending>, words: &Words<'_>) -> String {
-    match ending.and_then(|ending| moment(ending, words)) {
-        Some(moment) if words.zh => format!("{summary}{moment}"),
+pub fn with_moment(summary: String, ending: Option<&Ending>, messages: &Messages<'_>) -> String {
+    match ending.and_then(|ending| moment(ending, messages)) {
+        Some(moment) if messages.zh => format!("{summary}{moment}"),
         Some(moment) => format!("{summary} {moment}"),
         None => summary,
     }
 }
 
 /// The node pack that was being imported, by the innermost of its frames.
-fn importing<'v>(stack: Option<&'v CrashStack>, words: &Words<'_>) -> Option<(String, &'v CrashFrame)> {
-    stack?.frames.iter().find_map(|frame| Some((pack_of(frame, words)?, frame)))
+fn importing<'v>(stack: Option<&'v CrashStack>, messages: &Messages<'_>) -> Option<(String, &'v CrashFrame)> {
+    stack?.frames.iter().find_map(|frame| Some((pack_of(frame, messages)?, frame)))
 }
 
 /// At which point of the work it happened.
-fn moment(ending: &Ending, words: &Words<'_>) -> Option<String> {
+fn moment(ending: &Ending, messages: &Messages<'_>) -> Option<String> {
     let flight = ending.in_flight.as_ref()?;
     let class = flight.class.as_deref();
     let total = flight.step.map(|(_, total)| total.to_string()).unwrap_or_default();
@@ -238,7 +241,7 @@ fn moment(ending: &Ending, words: &Words<'_>) -> Option<String> {
         ("next", &next),
         ("sampled", &sampled_steps),
     ];
-    let vae = class.is_some_and(|class| super::classes::kind(words.packs, class) == Some("vae"));
+    let vae = class.is_some_and(|class| crate::hypothesis::classes::kind(messages.packs, class) == Some("vae"));
     let sampled = flight.sampled.is_some();
     let key = match (class, flight.step) {
         (Some(_), Some((0, _))) => "crash-before-step",
@@ -248,47 +251,47 @@ fn moment(ending: &Ending, words: &Words<'_>) -> Option<String> {
         (Some(_), None) => "crash-with-class",
         (None, None) => return None,
     };
-    Some(words.say(key, &values))
+    Some(messages.text(key, &values))
 }
 
 /// The card, and what was switched on: what a maintainer asks for first.
-pub fn surroundings(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
-    [card(view, words), switched_on(view, words)].into_iter().flatten().collect()
+pub fn surroundings(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Figure> {
+    [card(view, messages), switched_on(view, messages)].into_iter().flatten().collect()
 }
 
-fn card(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+fn card(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
     let device = view.session.fact("device")?;
     let name = device.value.as_text()?.rsplit_once(" : ").map_or(device.value.as_text()?, |(name, _)| name);
     let name = name.split_once(' ').map_or(name, |(_, name)| name);
     let arch = view.session.fact("gpu_arch");
     let text = match arch.and_then(|fact| fact.value.as_text()) {
-        Some(arch) => words.say("figure-card-arch", &[("card", name), ("arch", arch)]),
-        None => words.say("figure-card", &[("card", name)]),
+        Some(arch) => messages.text("figure-card-arch", &[("card", name), ("arch", arch)]),
+        None => messages.text("figure-card", &[("card", name)]),
     };
     let lines = [Some(device), arch].into_iter().flatten().map(|fact| fact.at.place.line).collect();
     Some(told("card", text, Basis::Measured, lines))
 }
 
 /// What was switched on in this start, as the log tells it.
-fn switched_on(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
-    let shown: Vec<&SignDef> = words.packs.signs_of(SignOf::Switch).filter(|sign| view.shows(sign)).collect();
+fn switched_on(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let shown: Vec<&SignDef> = messages.packs.signs_of(SignOf::Switch).filter(|sign| view.shows(sign)).collect();
     if shown.is_empty() {
         return None;
     }
-    let names: Vec<String> = shown.iter().map(|sign| words.say(&sign.says, &[])).collect();
+    let names: Vec<String> = shown.iter().map(|sign| messages.text(&sign.says, &[])).collect();
     let mut lines: Vec<u64> =
         shown.iter().filter_map(|sign| view.session.fact(&sign.fact)).map(|fact| fact.at.place.line).collect();
     lines.sort_unstable();
     lines.dedup();
-    let list = names.join(if words.zh { "、" } else { ", " });
-    Some(told("switched-on", words.say("figure-switched-on", &[("list", &list)]), Basis::Measured, lines))
+    let list = names.join(if messages.zh { "、" } else { ", " });
+    Some(told("switched-on", messages.text("figure-switched-on", &[("list", &list)]), Basis::Measured, lines))
 }
 
 fn lines(
     ending: &Ending,
     suspect: &Suspect<'_, '_>,
     stack: Option<&CrashStack>,
-    words: &Words<'_>,
+    messages: &Messages<'_>,
 ) -> Vec<EvidenceReport> {
     let mut lines: Vec<EvidenceReport> = ending.crash.iter().map(|at| evidence(at, None)).collect();
     if ending.crash.is_none() {
@@ -300,7 +303,7 @@ fn lines(
     frames.extend(innermost.map(|frame| (frame, "remark-crash-frame")));
     for (frame, remark) in frames {
         if !lines.iter().any(|line| line.at.line == frame.at.place.line) {
-            lines.push(evidence(&frame.at, Some(words.say(remark, &[]))));
+            lines.push(evidence(&frame.at, Some(messages.text(remark, &[]))));
         }
     }
     if let Some(exit) = &ending.exit_at
@@ -311,12 +314,12 @@ fn lines(
     lines
 }
 
-fn candidate(dir: &str, frame: &CrashFrame, words: &Words<'_>) -> Candidate {
+fn candidate(dir: &str, frame: &CrashFrame, messages: &Messages<'_>) -> Candidate {
     Candidate {
         dir: dir.to_owned(),
         why: "traceback".to_owned(),
-        reason: words.say("candidate-passed", &[]),
-        at: Some(super::draft::place(&frame.at.place, None)),
+        reason: messages.text("candidate-passed", &[]),
+        at: Some(crate::hypothesis::finding_builder::place(&frame.at.place, None)),
     }
 }
 
