@@ -32,13 +32,14 @@ use crate::event::Tally;
 use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
 
+pub use design::cache_trigger_mib;
 pub use draft::{evidence, place};
 pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 pub use launcher::Launch;
-pub use oom::{Part, split};
+pub use oom::{Part, Split, split};
 use starts::Starts;
 pub use view::{Gpu, LimitSource, Os, View, same_dir};
 pub use words::Words;
