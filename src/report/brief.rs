@@ -71,7 +71,7 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     }
 }
 
-fn tone(report: &Report, labels: &Labels<'_>) -> Tone {
+pub(super) fn tone(report: &Report, labels: &Labels<'_>) -> Tone {
     let primary = report.verdict.primary.as_str();
     match labels.packs().verdicts.iter().find(|verdict| verdict.id == primary) {
         Some(verdict) if verdict.fault => Tone::Fault,

@@ -8,6 +8,7 @@ mod comparison;
 mod fault;
 mod full;
 mod history;
+mod html;
 mod json;
 mod label;
 mod layout;
@@ -25,6 +26,7 @@ mod text;
 
 pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_text};
 pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_text};
+pub use html::{PageReport, page};
 pub use json::{ReportLine, WatchLine, json, ndjson, schema_of};
 pub use markdown::markdown;
 pub use palette::Palette;
