@@ -2,16 +2,18 @@
 
 mod bisect;
 mod live;
+mod output;
 mod shared;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
+pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
+pub(crate) use output::AnswerFile;
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
+    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
     WorryArgs,
 };
 
@@ -20,6 +22,7 @@ Examples:
   comfy-triage comfyui.log
   docker logs comfy 2>&1 | comfy-triage --memory-limit 16GiB
   comfy-triage comfyui.log --asked vram-high --verbose
+  comfy-triage comfyui.log --open
 
 Exit status: 0 the log was answered, whatever the verdict; 1 a verdict of --fail-on; 2 usage, or a log that cannot be read.";
 
@@ -114,6 +117,8 @@ pub struct TriageArgs {
     pub privacy: PrivacyArgs,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// Show everything: all findings, the end told backwards, the timeline, facts
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
@@ -381,7 +386,7 @@ impl Cli {
             Some(_) => return self.color.choice(),
         };
         match format {
-            FormatName::Json | FormatName::Ndjson => anstream::ColorChoice::AlwaysAnsi,
+            FormatName::Json | FormatName::Ndjson | FormatName::Html => anstream::ColorChoice::AlwaysAnsi,
             FormatName::Text | FormatName::Markdown => self.color.choice(),
         }
     }

@@ -138,7 +138,9 @@ impl CardReport {
     pub(super) fn of(oom: &OomRecord, split: &Split) -> Option<Self> {
         let numbers = &oom.numbers;
         let capacity = split.capacity.filter(|capacity| *capacity > 0.0)?;
-        let mut card = Self { capacity, parts: Vec::new(), freeable: split.freeable };
+        // Without a figure of what is free, offloading may free more than the log can tell.
+        let freeable = split.freeable.filter(|_| numbers.free.is_some());
+        let mut card = Self { capacity, parts: Vec::new(), freeable };
         let measured = if split.others_measured { Basis::Measured } else { Basis::Derived };
         card.push("outside", None, split.others, measured);
         card.push("own-outside", None, split.own_outside, Basis::Measured);

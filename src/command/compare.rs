@@ -11,7 +11,7 @@ use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Words;
 use crate::input::ReadOptions;
-use crate::report::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::report::{Labels, comparison_json, comparison_markdown, comparison_page, comparison_text};
 use crate::samples::Samples;
 
 /// Runs the command.
@@ -97,6 +97,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         ViewFormat::Text => comparison_text(&comparison, &packs, &view),
         ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
+        ViewFormat::Html => comparison_page(&comparison, &reports.iter().collect::<Vec<_>>(), &packs),
     };
     console.out.write_all(text.as_bytes())?;
     if let Some(redactor) = &redactor {

@@ -8,6 +8,7 @@ mod call;
 mod checklist;
 mod cleaning;
 mod compare;
+mod destination;
 mod explain;
 mod generate;
 mod inputs;
@@ -96,6 +97,20 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
     let around = Surroundings { chinese, ..console.around.clone() };
     let console = &mut Console { out: console.out, err: console.err, around: &around };
+    let mut cli = cli;
+    let output = cli.take_output();
+    let ended = match output.file.is_some() || output.open {
+        true => destination::written(&output, console, |console| dispatch(cli, console))?,
+        false => dispatch(cli, console)?,
+    };
+    console.out.flush()?;
+    match ended {
+        Ok(exit) => Ok(exit),
+        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
+    }
+}
+
+fn dispatch(cli: Cli, console: &mut Console<'_>) -> io::Result<Ended> {
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
@@ -113,10 +128,7 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Man) => generate::man(console)?,
     };
     console.out.flush()?;
-    match ended {
-        Ok(exit) => Ok(exit),
-        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
-    }
+    Ok(ended)
 }
 
 /// What a command comes to: an exit status, or a call that cannot be answered. `UsageError` is large and rare.

@@ -6,13 +6,13 @@ use std::mem::ManuallyDrop;
 
 use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{learn_all, tell};
+use super::cleaning::{Log, learn_all, tell};
 use super::inputs::Input;
 use super::near::hint;
 use super::probe::{ask_with_env, samples};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, answer, read_clean, read_log};
-use crate::cli::TriageArgs;
+use crate::answer::{PageLine, Question, Read, Report, answer, page_lines, read_clean, read_log};
+use crate::cli::{FormatName, TriageArgs};
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::report::{Labels, Printer, View};
@@ -47,8 +47,12 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     for input in &inputs {
-        let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
-        telling.one(&input.name(), read, console)?;
+        if args.report.format == FormatName::Html {
+            telling.page_of(input, &attendant, console)?;
+        } else {
+            let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+            telling.one(&input.name(), read, &mut no_lines, console)?;
+        }
         if telling.ends(&attendant) {
             break;
         }
@@ -79,11 +83,15 @@ fn redacted(
     for log in &logs {
         let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
         let name = redactor.line(&log.name);
-        telling.one(&name, read, console)?;
+        let mut lines = |report: &Report| {
+            page_lines(&|| log.open_attended(&attendant), report, Some(&mut redactor)).unwrap_or_default()
+        };
+        telling.one(&name, read, &mut lines, console)?;
         if telling.ends(&attendant) {
             break;
         }
     }
+    telling.printer.redacted(redactor.replaced().iter().map(|row| row.count).sum());
     let exit = telling.end(console)?;
     // Of a log that was not read nothing can be told.
     if !logs.is_empty() {
@@ -108,13 +116,39 @@ impl<'t> Telling<'t> {
         Self { args, question, packs, printer, exit: Exit::Done }
     }
 
-    /// Shows the answer on a log, or why there is none.
-    fn one(&mut self, name: &str, read: Result<Read, InputError>, console: &mut Console<'_>) -> io::Result<()> {
+    /// Keeps the answer on a log for the page. Its lines are read once more, so what is piped in is kept.
+    fn page_of(&mut self, input: &Input, attendant: &Attendant, console: &mut Console<'_>) -> io::Result<()> {
+        let log = match Log::of(input, attendant) {
+            Ok(log) => log,
+            Err(error) => return self.one(&input.name(), Err(error), &mut no_lines, console),
+        };
+        let read = log
+            .open_attended(attendant)
+            .and_then(|source| read_log(source, self.packs, &ReadOptions::default()));
+        let mut lines =
+            |report: &Report| page_lines(&|| log.open_attended(attendant), report, None).unwrap_or_default();
+        self.one(&input.name(), read, &mut lines, console)
+    }
+
+    /// Shows the answer on a log, or why there is none. `lines` reads those that a page shows; a log that is gone by
+    /// then leaves the page without them.
+    fn one(
+        &mut self,
+        name: &str,
+        read: Result<Read, InputError>,
+        lines: &mut dyn FnMut(&Report) -> Vec<PageLine>,
+        console: &mut Console<'_>,
+    ) -> io::Result<()> {
         match read {
             Ok(read) => {
                 let report = answer(name, &read, self.packs, self.question);
                 if self.args.fail_on.contains(&report.verdict.primary) {
                     self.exit = self.exit.max(Exit::Failed);
+                }
+                if self.args.report.format == FormatName::Html {
+                    let lines = lines(&report);
+                    self.printer.page(report, lines);
+                    return Ok(());
                 }
                 self.printer.report(report, console.out)
             }
@@ -138,6 +172,10 @@ impl<'t> Telling<'t> {
         self.printer.end(console.out)?;
         Ok(self.exit)
     }
+}
+
+fn no_lines(_: &Report) -> Vec<PageLine> {
+    Vec::new()
 }
 
 /// Refuses a `--fail-on` that could never be met.

@@ -24,17 +24,20 @@ mod summary;
 mod tests;
 mod text;
 
-pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_text};
-pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_text};
+pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_page, checklist_text};
+pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_page, comparison_text};
 pub use html::{PageReport, page};
 pub use json::{ReportLine, WatchLine, json, ndjson, schema_of};
 pub use markdown::markdown;
 pub use palette::Palette;
+pub(crate) use palette::Tone;
 pub use printer::{Format, Printer};
-pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_text};
+pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_page, probe_text};
 pub use text::{quiet, text};
 
 pub(crate) use fault::Translated;
+pub(crate) use html::rounds::{RoundRow, grid};
+pub(crate) use html::{Head, page_of};
 pub(crate) use label::Labels;
 pub(crate) use markdown::blocks as markdown_blocks;
 pub(crate) use outline::{Block, Item, Quote};

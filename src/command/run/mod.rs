@@ -18,15 +18,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::destination::{beside, open};
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, answer, read_log};
-use crate::cli::LaunchArgs;
+use crate::answer::{Question, Report, answer, page_lines, read_log};
+use crate::cli::{FormatName, LaunchArgs};
 use crate::diagnosis::Words;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
-use crate::report::{Palette, Printer, View};
+use crate::report::{PageReport, Palette, Printer, View, page};
 use crate::rule::Packs;
 use child::Child;
 use fault::RunError;
@@ -142,7 +143,13 @@ fn report(
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
     let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
     let mut printer = Printer::new(args.show.format.into(), view, packs, words.zh, 1);
+    let html = args.show.format == FormatName::Html;
+    if html || args.open {
+        write_page(args, files, answered.clone(), packs, console)?;
+    }
     match &args.report {
+        // The page is the report.
+        _ if html => {}
         Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {
                 let mut out = anstream::StripStream::new(file);
@@ -160,4 +167,37 @@ fn report(
     let path = |path: &Path| path.display().to_string();
     let values = [("log", &*path(&files.log)), ("samples", &*path(&files.samples)), ("probe", &*path(&files.probe))];
     writeln!(console.err, "{}", words.say("run-files", &values))
+}
+
+/// The report as a page: where `--report` says when that is the format, else beside the log.
+fn write_page(
+    args: &LaunchArgs,
+    files: &Files,
+    report: Report,
+    packs: &Packs,
+    console: &mut Console<'_>,
+) -> io::Result<()> {
+    let lines = match page_lines(&|| Source::open(&files.log), &report, None) {
+        Ok(lines) => lines,
+        Err(error) => {
+            console.fault(&error)?;
+            Vec::new()
+        }
+    };
+    let zh = report.language == "zh";
+    let text = page(&[PageReport { report, lines }], packs, zh, None);
+    let given = args.report.as_ref().filter(|_| args.show.format == FormatName::Html);
+    let (path, wrote) = match given {
+        Some(path) => (path.clone(), files::set_aside(path).and_then(|_| std::fs::write(path, &text))),
+        None => beside(Some(&files.log), text.as_bytes()),
+    };
+    match wrote {
+        Err(source) => console.fault(&RunError::Write { path: path.display().to_string(), source }),
+        Ok(()) if args.open => open(&path, console),
+        Ok(()) => writeln!(
+            console.err,
+            "{}",
+            Words { packs, zh }.say("page-written", &[("path", &path.display().to_string())])
+        ),
+    }
 }

@@ -72,15 +72,29 @@ pub(super) fn bars(session: &SessionReport) -> Vec<Bar> {
     bars.collect()
 }
 
-/// The greatest value of bars.
-pub(super) fn most(bars: &[Bar]) -> f64 {
-    bars.iter().map(|bar| bar.longest.unwrap_or(bar.seconds)).fold(0.0, f64::max)
+/// The greatest values of bars, so that several pictures can be drawn to one scale.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Most {
+    pub(super) seconds: f64,
+    per_step: f64,
+}
+
+impl Most {
+    pub(super) fn of(bars: &[Bar]) -> Self {
+        let seconds = bars.iter().map(|bar| bar.longest.unwrap_or(bar.seconds)).fold(0.0, f64::max);
+        Self { seconds, per_step: bars.iter().filter_map(|bar| bar.per_step).fold(0.0, f64::max) }
+    }
+
+    pub(super) fn join(self, other: Self) -> Self {
+        Self { seconds: self.seconds.max(other.seconds), per_step: self.per_step.max(other.per_step) }
+    }
 }
 
 /// The time budget of a session; nothing where no prompt tells its time, or only one does.
 pub(super) fn figure(session: &SessionReport, context: &Context<'_>) -> Option<Markup> {
     let bars = bars(session);
-    if bars.len() < LEAST || most(&bars) <= 0.0 {
+    let most = Most::of(&bars);
+    if bars.len() < LEAST || most.seconds <= 0.0 {
         return None;
     }
     let title = context.say("budget");
@@ -94,7 +108,7 @@ pub(super) fn figure(session: &SessionReport, context: &Context<'_>) -> Option<M
     let figure = Figure {
         id: context.id(&format!("budget-{}", session.number)),
         note: context.say(id),
-        plot: draw(&bars, most(&bars), &title, context),
+        plot: draw(&bars, most, &title, context),
         legend: legend(&bars, context),
         table: as_table(&bars, context),
         title,
@@ -102,20 +116,21 @@ pub(super) fn figure(session: &SessionReport, context: &Context<'_>) -> Option<M
     Some(figure.render(context))
 }
 
-/// The picture, up to `most` seconds.
-pub(super) fn draw(bars: &[Bar], most: f64, label: &str, context: &Context<'_>) -> Markup {
+/// The picture, up to the greatest values.
+pub(super) fn draw(bars: &[Bar], most: Most, label: &str, context: &Context<'_>) -> Markup {
     let first = bars.first().map_or(1, |bar| bar.from);
     let last = bars.last().map_or(1, |bar| bar.to);
     let across = Scale::new(first as f64 - 0.5, last as f64 + 0.5);
-    let up = Height { top: TOP, height: HEIGHT, most: most * 1.05 };
-    let slowest = bars.iter().filter_map(|bar| bar.per_step).fold(0.0, f64::max);
+    let up = Height { top: TOP, height: HEIGHT, most: most.seconds * 1.05 };
+    let slowest = most.per_step;
     let dots = Height { most: slowest * 1.15, ..up };
     let bottom = TOP + HEIGHT;
     let (ticks, _) = across.ticks(6);
     let seconds = |tick: f64| context.labels.with("took", &[("n", &number(tick, 2))]);
     let inside = html! {
-        (up.grid(false, seconds))
+        (up.lines(false))
         @for one in bars { (stack(one, across, up, context)) }
+        (up.numbers(false, seconds))
         @if slowest > 0.0 && bars.len() > 1 {
             @for one in bars.iter().filter(|one| one.per_step.is_some()) { (dot(one, across, dots, context)) }
             text.tick.end x="100%" y=(TOP - 8.0) { (context.with("budget-dots", &[("n", &number(slowest, 2))])) }
@@ -177,7 +192,7 @@ fn dot(one: &Bar, across: Scale, dots: Height, context: &Context<'_>) -> Markup 
     })
 }
 
-fn legend(bars: &[Bar], context: &Context<'_>) -> Markup {
+pub(super) fn legend(bars: &[Bar], context: &Context<'_>) -> Markup {
     let split = bars.iter().any(|bar| bar.load.is_some() || bar.step.is_some());
     let mut kinds = Vec::new();
     if bars.iter().any(|bar| bar.load.is_some()) {
@@ -197,7 +212,7 @@ fn legend(bars: &[Bar], context: &Context<'_>) -> Markup {
     }
 }
 
-fn as_table(bars: &[Bar], context: &Context<'_>) -> Markup {
+pub(super) fn as_table(bars: &[Bar], context: &Context<'_>) -> Markup {
     let shown = |value: Option<f64>| value.map(|value| number(value, 2)).unwrap_or_default();
     let mut head = vec![context.labels.get("col-prompt"), context.labels.get("col-seconds")];
     head.extend(["load", "steps", "rest"].map(|id| context.say(&format!("budget-{id}"))));

@@ -54,9 +54,13 @@ pub(super) fn steps(session: &SessionReport, visible: bool) -> Vec<Steps> {
     steps.sort_by_key(|steps| std::cmp::Reverse(steps.points.iter().map(|point| point.held).max()));
     let prompts = session.prompts.executed;
     if steps.is_empty() && visible && prompts > 1 {
-        let classes = session.loads.keys().chain(session.dynamic.keys()).take(CLASSES);
-        let flat = |class: &String| Steps { class: class.clone(), points: flat(session) };
-        steps = classes.map(flat).collect();
+        // One line for all: they would lie on one another.
+        let mut classes: Vec<&str> = session.loads.keys().chain(session.dynamic.keys()).map(String::as_str).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let more = if classes.len() > CLASSES { " …" } else { "" };
+        classes.truncate(CLASSES);
+        steps.push(Steps { class: format!("{}{more}", classes.join(", ")), points: flat(session) });
     }
     steps.truncate(CLASSES);
     steps
@@ -110,12 +114,13 @@ pub(super) fn draw(steps: &[Steps], axes: Axes, label: &str, context: &Context<'
     let (ticks, _) = across.ticks(6);
     let bottom = TOP + HEIGHT;
     let inside = html! {
-        (up.grid(true, |tick| number(tick, 0)))
+        (up.lines(true))
         @for tick in ticks.iter().filter(|tick| tick.fract() == 0.0) {
             text.tick.mid x=(across.at(*tick)) y=(number(bottom + 16.0, 0)) { (number(*tick, 0)) }
         }
         text.tick.end x="100%" y=(number(bottom + 30.0, 0)) { (context.labels.get("col-prompt")) }
         @for (index, steps) in steps.iter().enumerate() { (line(steps, index, across, up, axes, context)) }
+        (up.numbers(true, |tick| number(tick, 0)))
     };
     plot(label, bottom + 36.0, false, inside)
 }
@@ -145,7 +150,7 @@ fn line(steps: &Steps, index: usize, across: Scale, up: Height, axes: Axes, cont
     }
 }
 
-fn legend(steps: &[Steps]) -> Markup {
+pub(super) fn legend(steps: &[Steps]) -> Markup {
     html! {
         ul.legend {
             @for (index, steps) in steps.iter().enumerate() {
@@ -155,7 +160,7 @@ fn legend(steps: &[Steps]) -> Markup {
     }
 }
 
-fn as_table(steps: &[Steps], context: &Context<'_>) -> Markup {
+pub(super) fn as_table(steps: &[Steps], context: &Context<'_>) -> Markup {
     let head = ["col-class", "col-prompt"].map(|id| context.labels.get(id));
     let mut head = head.to_vec();
     head.extend([context.say("col-held-now"), context.labels.get("col-line")]);

@@ -10,7 +10,9 @@ mod context;
 mod frame;
 mod ladder;
 mod log;
+pub(super) mod pair;
 mod ram;
+pub(super) mod rounds;
 mod sections;
 mod svg;
 mod timeline;
@@ -38,7 +40,7 @@ pub struct PageReport {
 }
 
 /// One page for the reports of a run.
-pub fn page(reports: &[PageReport], packs: &Packs, zh: bool, redacted: Option<&str>) -> String {
+pub fn page(reports: &[PageReport], packs: &Packs, zh: bool, redacted: Option<u64>) -> String {
     let labels = Labels::new(packs, zh);
     let several = reports.len() > 1;
     let title = match reports {
@@ -51,7 +53,7 @@ pub fn page(reports: &[PageReport], packs: &Packs, zh: bool, redacted: Option<&s
             @let context = Context::new(Labels::new(packs, one.report.language == "zh"), &one.lines, number);
             article id=[several.then(|| format!("log{number}"))] { (article(&one.report, several, &context)) }
         }
-        @if let Some(note) = redacted { section.redacted { p { (note) } } }
+        @if let Some(count) = redacted { p.redacted { (labels.plain("page-redacted", &[("n", &count.to_string())])) } }
     };
     frame::document(&title, &labels, &body)
 }
@@ -108,11 +110,16 @@ fn article(report: &Report, several: bool, context: &Context<'_>) -> Markup {
     }
 }
 
+/// The log could show a leak: it ruled one out, or tells of one.
+fn leaks_visible(report: &Report) -> bool {
+    report.ruled_out.iter().any(|out| out.id == "leak-confirmed")
+        || report.sessions.iter().any(|session| session.leak_passes > 0)
+}
+
 /// Those pictures that this log can fill; what filled the card comes first where that is the answer.
 fn pictures(report: &Report, context: &Context<'_>) -> Vec<Markup> {
     let telling = report.findings.first().map_or(0, |finding| finding.session);
-    let visible = report.ruled_out.iter().any(|out| out.id == "leak-confirmed")
-        || report.sessions.iter().any(|session| session.leak_passes > 0);
+    let visible = leaks_visible(report);
     let mut cards = Vec::new();
     for session in &report.sessions {
         for (index, oom) in session.ooms.iter().enumerate() {

@@ -83,6 +83,12 @@ fn draw(ram: &RamReport, rows: &[Row], label: &str, context: &Context<'_>) -> Ma
         @for (index, row) in rows.iter().enumerate() { (bar_of(row, top + index as f64 * ROW, across, ram, context)) }
         @if let Some(limit) = ram.limit_mib {
             line.wall x1=(across.at(limit)) x2=(across.at(limit)) y1="14" y2=(bottom + 2.0) data-limit=(limit) {}
+            @if let Some(line) = ram.killed_line {
+                (context.mark(line, &context.with("ram-killed-here", &[("line", &line.to_string())]), html! {
+                    circle class="event grave" cx=(across.at(limit)) cy=(bottom - 6.0) r="8" data-killed=(line) {}
+                    text.letter.mid x=(across.at(limit)) y=(bottom - 2.0) { (context.say("letter-killed")) }
+                }))
+            }
             text class=(if across.percent(limit) > 60.0 { "value end" } else { "value" }) x=(across.at(limit)) y="11" { (context.with("ram-limit", &[("size", &mib(limit))])) }
         }
         @for tick in ticks {
@@ -133,10 +139,11 @@ fn curve(samples: &SamplesReport, ram: &RamReport, context: &Context<'_>) -> Mar
         false => context.with("ram-samples-count", &[("n", &samples.samples.to_string())]),
     };
     let inside = html! {
-        (up.grid(false, |tick| mib(tick)))
+        (up.lines(false))
         @for pair in samples.points.windows(2) {
             @if let [a, b] = pair { line.sample x1=(across.at(a.0)) x2=(across.at(b.0)) y1=(up.y(a.1)) y2=(up.y(b.1)) data-seconds=(b.0) data-mib=(b.1) {} }
         }
+        (up.numbers(false, mib))
         @for (class, at) in near { line class=(class) x1="0" x2="100%" y1=(up.y(at)) y2=(up.y(at)) {} }
         text.tick x="0" y=(bottom + 16.0) { "0" }
         text.tick.end x="100%" y=(bottom + 16.0) { (ends) }

@@ -78,15 +78,25 @@ impl Height {
         number(self.at(value), 1)
     }
 
-    /// Lines across with their numbers, at round values.
-    pub(super) fn grid(&self, whole: bool, shown: impl Fn(f64) -> String) -> Markup {
-        let (ticks, _) = Scale::new(0.0, self.most).ticks(4);
+    /// Lines across at round values; `whole` leaves out those between whole numbers. They lie below everything.
+    pub(super) fn lines(&self, whole: bool) -> Markup {
         html! {
-            @for tick in ticks.into_iter().filter(|tick| !whole || tick.fract() == 0.0) {
+            @for tick in self.ticks(whole) {
                 line class="grid" x1="0" x2="100%" y1=(self.y(tick)) y2=(self.y(tick)) {}
-                text class="tick" x="0" y=(number(self.at(tick) - 3.0, 1)) { (shown(tick)) }
             }
         }
+    }
+
+    /// The numbers of those lines. They lie above everything.
+    pub(super) fn numbers(&self, whole: bool, shown: impl Fn(f64) -> String) -> Markup {
+        html! {
+            @for tick in self.ticks(whole) { text class="tick over" x="0" y=(number(self.at(tick) - 3.0, 1)) { (shown(tick)) } }
+        }
+    }
+
+    fn ticks(&self, whole: bool) -> impl Iterator<Item = f64> {
+        let (ticks, _) = Scale::new(0.0, self.most).ticks(4);
+        ticks.into_iter().filter(move |tick| !whole || tick.fract() == 0.0)
     }
 }
 

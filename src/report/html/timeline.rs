@@ -90,14 +90,15 @@ fn draw(report: &Report, axis: &Axis, label: &str, context: &Context<'_>) -> Mar
     let marks = first_lane + classes.len() as f64 * LANE;
     let bottom = marks + LANE;
     let inside = html! {
-        @for (index, session) in sessions.iter().enumerate() { (band(session, index, axis, bottom, context)) }
+        @for (index, session) in sessions.iter().enumerate() { (band(session, index, axis, bottom)) }
+        (ticks(axis, bottom))
         @for session in sessions { (prompts(session, axis, context)) }
         @for (index, class) in classes.iter().enumerate() {
             (lane(class, sessions, axis, first_lane + index as f64 * LANE, context))
         }
         (events(report, axis, marks, context))
+        @if sessions.len() > 1 { @for session in sessions { (band_name(session, axis, context)) } }
         (end(report, axis, bottom, context))
-        (ticks(axis, bottom))
     };
     plot(label, bottom + 22.0, true, inside)
 }
@@ -111,14 +112,16 @@ fn ticks(axis: &Axis, bottom: f64) -> Markup {
     }
 }
 
-fn band(session: &SessionReport, index: usize, axis: &Axis, bottom: f64, context: &Context<'_>) -> Markup {
+fn band(session: &SessionReport, index: usize, axis: &Axis, bottom: f64) -> Markup {
     let class = if index.is_multiple_of(2) { "band" } else { "band odd" };
+    bar(class, &axis.x(session.first_line), &axis.width(session.first_line, session.last_line), 0.0, bottom)
+}
+
+/// Its name, where there is room for it.
+fn band_name(session: &SessionReport, axis: &Axis, context: &Context<'_>) -> Markup {
     let said = context.with("timeline-start", &[("n", &session.number.to_string())]);
     let (from, to) = (axis.percent(session.first_line), axis.percent(session.last_line));
-    html! {
-        (bar(class, &axis.x(session.first_line), &axis.width(session.first_line, session.last_line), 0.0, bottom))
-        @if to - from > 12.0 { text.tick x=(axis.x(session.first_line)) y="12" dx="3" { (said) } }
-    }
+    html! { @if to - from > 16.0 { text.tick x=(axis.x(session.first_line)) y="12" dx="3" { (said) } } }
 }
 
 fn prompts(session: &SessionReport, axis: &Axis, context: &Context<'_>) -> Markup {
@@ -215,11 +218,14 @@ fn held(class: &str, session: &SessionReport, axis: &Axis, y: f64, context: &Con
 
 fn loads(class: &str, session: &SessionReport, axis: &Axis, y: f64, context: &Context<'_>) -> Markup {
     let of_class = session.marks.iter().filter(|mark| mark.class.as_deref() == Some(class));
+    let (passes, loads): (Vec<&MarkReport>, Vec<&MarkReport>) = of_class.partition(|mark| mark.kind == "leak-pass");
+    // Leak checks stand above loads: they come first in every prompt.
+    let rows = [(loads, y + TRACK - 6.0), (passes, y + 4.0)];
     html! {
-        @for mark in thinned(of_class, axis) {
+        @for (mark, y) in rows.into_iter().flat_map(|(marks, y)| thinned(marks.into_iter(), axis).into_iter().map(move |mark| (mark, y))) {
             @let shape = match mark.kind.as_str() { "loaded" => "m-loaded", "partly-loaded" => "m-partly", "prepared" => "m-prepared", "requested" => "m-requested", _ => "m-pass" };
             (context.mark(mark.line, &said(mark, context), html! {
-                use href=(format!("#{shape}")) class=(format!("mark {}", mark.kind)) x=(axis.x(mark.line)) y=(y + TRACK - 6.0) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
+                use href=(format!("#{shape}")) class=(format!("mark {}", mark.kind)) x=(axis.x(mark.line)) y=(number(y, 1)) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
             }))
         }
     }
@@ -227,11 +233,7 @@ fn loads(class: &str, session: &SessionReport, axis: &Axis, y: f64, context: &Co
 
 /// Marks that would lie on one another are drawn once; a load counts for more than its request.
 fn thinned<'m>(marks: impl Iterator<Item = &'m MarkReport>, axis: &Axis) -> Vec<&'m MarkReport> {
-    let weight = |mark: &MarkReport| match mark.kind.as_str() {
-        "requested" => 0,
-        "leak-pass" => 2,
-        _ => 1,
-    };
+    let weight = |mark: &MarkReport| u8::from(mark.kind != "requested");
     let mut shown: Vec<&MarkReport> = Vec::new();
     for mark in marks {
         match shown.last_mut() {
