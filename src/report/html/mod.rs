@@ -27,7 +27,7 @@ use super::label::Labels;
 use super::outline::Block;
 use super::palette::Tone;
 use crate::answer::{PageLine, Report};
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 
 /// Cards that are drawn of one log; the table has all.
 const CARDS: usize = 4;
@@ -87,7 +87,7 @@ fn contents(reports: &[PageReport], labels: &Labels<'_>) -> Markup {
         let verdict = &one.report.verdict;
         vec![
             html! { a href=(format!("#log{number}")) { (one.report.source) } },
-            html! { code { (verdict.primary) } },
+            html! { code { (verdict.primary.to_string()) } },
             html! { (labels.grade(verdict.grade)) },
             html! { (verdict.headline) },
         ]
@@ -98,7 +98,7 @@ fn contents(reports: &[PageReport], labels: &Labels<'_>) -> Markup {
 
 fn article(report: &Report, several: bool, context: &Context<'_>) -> Markup {
     html! {
-        (top::top(report, tone(report, &context.labels), if several { 2 } else { 1 }, context))
+        (top::top(report, tone(report.verdict.primary), if several { 2 } else { 1 }, context))
         @for picture in pictures(report, context) { (picture) }
         (sections::evidence(report, context))
         (sections::ruled_out(report, context))
@@ -112,7 +112,7 @@ fn article(report: &Report, several: bool, context: &Context<'_>) -> Markup {
 
 /// The log could show a leak: it ruled one out, or tells of one.
 fn leaks_visible(report: &Report) -> bool {
-    report.ruled_out.iter().any(|out| out.id == "leak-confirmed")
+    report.ruled_out.iter().any(|out| out.id == Verdict::LeakConfirmed)
         || report.sessions.iter().any(|session| session.leak_passes > 0)
 }
 
@@ -132,10 +132,10 @@ fn pictures(report: &Report, context: &Context<'_>) -> Vec<Markup> {
     let budgets = report.sessions.iter().filter_map(|session| budget::figure(session, context));
     let timeline = timeline::figure(report, context);
     let mut list: Vec<Markup> = Vec::new();
-    match report.verdict.primary.as_str() {
-        "gpu-oom" => list.extend(cards.into_iter().chain(timeline).chain(ladders).chain(ram)),
-        "container-limit" | "host-oom" => list.extend(ram.into_iter().chain(timeline).chain(ladders).chain(cards)),
-        "leak-confirmed" | "leak-suspected" => list.extend(ladders.chain(timeline).chain(ram).chain(cards)),
+    match report.verdict.primary {
+        Verdict::GpuOom => list.extend(cards.into_iter().chain(timeline).chain(ladders).chain(ram)),
+        Verdict::ContainerLimit | Verdict::HostOom => list.extend(ram.into_iter().chain(timeline).chain(ladders).chain(cards)),
+        Verdict::LeakConfirmed | Verdict::LeakSuspected => list.extend(ladders.chain(timeline).chain(ram).chain(cards)),
         _ => list.extend(timeline.into_iter().chain(ladders).chain(cards).chain(ram)),
     }
     list.extend(budgets);

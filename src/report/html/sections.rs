@@ -43,7 +43,7 @@ pub(super) fn ruled_out(report: &Report, context: &Context<'_>) -> Markup {
         @if !report.ruled_out.is_empty() {
             section aria-labelledby=(context.id("ruled-out")) {
                 h3 id=(context.id("ruled-out")) { (context.say("ruled-out")) }
-                ul { @for out in &report.ruled_out { li { strong { (name(&out.id, context)) } (context.labels.bracket(&out.reason)) } } }
+                ul { @for out in &report.ruled_out { li { strong { (name(&out.id.to_string(), context)) } (context.labels.bracket(&out.reason)) } } }
             }
         }
         @if !report.cannot_tell.is_empty() {
@@ -72,7 +72,7 @@ pub(super) fn findings(report: &Report, context: &Context<'_>) -> Markup {
                 @for one in others {
                     details {
                         summary {
-                            strong { (name(&one.id, context)) } @if let Some(about) = &one.about { " [" (about) "]" }
+                            strong { (name(&one.id.to_string(), context)) } @if let Some(about) = &one.about { " [" (about) "]" }
                             " · " (context.labels.status(one.status)) " · " (context.labels.grade(one.grade))
                         }
                         p { (one.summary) }

@@ -9,7 +9,8 @@ use crate::report::palette::Tone;
 /// The head of one report.
 pub(super) fn top(report: &Report, tone: Tone, level: u8, context: &Context<'_>) -> Markup {
     let verdict = &report.verdict;
-    let name = context.labels.packs().prose_text("verdict", &verdict.primary, "name", context.labels.zh());
+    let id = verdict.primary.to_string();
+    let name = context.labels.packs().prose_text("verdict", &id, "name", context.labels.zh());
     let grade = format!("{}{}", context.labels.grade(verdict.grade), context.labels.bracket(&verdict.grade_reason));
     let (first, more) = match report.next_steps.split_first() {
         Some((first, more)) => (Some(first), more),
@@ -20,7 +21,7 @@ pub(super) fn top(report: &Report, tone: Tone, level: u8, context: &Context<'_>)
             p.source { (report.source) }
             @if level == 1 { h1 { (verdict.headline) } } @else { h2 { (verdict.headline) } }
             p.verdict {
-                strong { (name.unwrap_or(&verdict.primary)) } " " code { (verdict.primary) } " · " (grade)
+                strong { (name.unwrap_or(&id)) } " " code { (id) } " · " (grade)
             }
             @if let Some(first) = first {
                 section.first aria-label=(context.say("do-first")) {
