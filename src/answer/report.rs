@@ -11,12 +11,8 @@ pub use crate::diagnosis::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
-<<<<<<< HEAD
 use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
-use crate::rule::PackInfo;
-=======
 use crate::rule::{PackInfo, Verdict};
->>>>>>> main
 
 /// Version of the JSON contract.
 pub const SCHEMA_VERSION: u32 = 1;
