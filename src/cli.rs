@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
-pub(crate) use output::AnswerFile;
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
+pub(crate) use output::AnswerFile;
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
-    WorryArgs,
+    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
+    ViewFormat, WorryArgs,
 };
 
 const AFTER_HELP: &str = "\

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
 pub use crate::diagnosis::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
-use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
 use crate::rule::{PackInfo, Verdict};
 
 /// Version of the JSON contract.

@@ -64,10 +64,9 @@ pub(super) fn open(path: &Path, console: &mut Console<'_>) -> io::Result<()> {
 /// Writes a page beside the log; into the temporary folder where there is no log, no right to write, or a file of
 /// that name which is none of ours.
 pub(super) fn beside(log: Option<&Path>, page: &[u8]) -> (PathBuf, io::Result<()>) {
-    let name = log.and_then(Path::file_name).map_or_else(
-        || format!("{}.html", env!("CARGO_PKG_NAME")),
-        |name| format!("{}.html", name.to_string_lossy()),
-    );
+    let name = log
+        .and_then(Path::file_name)
+        .map_or_else(|| format!("{}.html", env!("CARGO_PKG_NAME")), |name| format!("{}.html", name.to_string_lossy()));
     if let Some(path) = log.map(|log| log.with_file_name(&name))
         && may_replace(&path)
         && fs::write(&path, page).is_ok()

@@ -121,9 +121,8 @@ impl<'t> Telling<'t> {
             Ok(log) => log,
             Err(error) => return self.one(&input.name(), Err(error), &mut no_lines, console),
         };
-        let read = log
-            .open_attended(attendant)
-            .and_then(|source| read_log(source, self.packs, &ReadOptions::default()));
+        let read =
+            log.open_attended(attendant).and_then(|source| read_log(source, self.packs, &ReadOptions::default()));
         let mut lines =
             |report: &Report| page_lines(&|| log.open_attended(attendant), report, None).unwrap_or_default();
         self.one(&input.name(), read, &mut lines, console)

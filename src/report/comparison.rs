@@ -5,8 +5,8 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::json::pretty;
 use super::html::{self, Head};
+use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown;

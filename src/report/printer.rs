@@ -4,11 +4,11 @@
 
 use std::io::{self, Write};
 
+use super::html::{self, PageReport};
 use super::label::Labels;
 use super::layout::clean;
 use super::palette::paint;
 use super::summary::{self, Row};
-use super::html::{self, PageReport};
 use super::{View, json, markdown, text};
 use crate::answer::{Output, PageLine, Report, SCHEMA_VERSION, Tool};
 use crate::rule::Packs;
@@ -43,7 +43,17 @@ pub struct Printer<'p> {
 impl<'p> Printer<'p> {
     /// A printer for `logs` logs, with labels in Chinese or English.
     pub fn new(format: Format, view: View, packs: &'p Packs, zh: bool, logs: usize) -> Self {
-        Self { format, view, packs, zh, several: logs > 1, kept: Vec::new(), pages: Vec::new(), redacted: None, rows: Vec::new() }
+        Self {
+            format,
+            view,
+            packs,
+            zh,
+            several: logs > 1,
+            kept: Vec::new(),
+            pages: Vec::new(),
+            redacted: None,
+            rows: Vec::new(),
+        }
     }
 
     /// Writes a report, or keeps it for the end.

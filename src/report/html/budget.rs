@@ -174,7 +174,8 @@ fn said(one: &Bar, context: &Context<'_>) -> String {
         let values = [("first", &*first), ("last", &last), ("mean", &shown(one.seconds)), ("longest", &shown(longest))];
         return context.with("budget-group-said", &values);
     }
-    let mut parts = vec![context.with("budget-said", &[("n", &one.from.to_string()), ("seconds", &shown(one.seconds))])];
+    let mut parts =
+        vec![context.with("budget-said", &[("n", &one.from.to_string()), ("seconds", &shown(one.seconds))])];
     for (id, seconds) in [("load", one.load), ("steps", one.step)] {
         parts.extend(seconds.map(|seconds| format!("{} {}", context.say(&format!("budget-{id}")), shown(seconds))));
     }

@@ -136,7 +136,9 @@ fn edge(basis: Basis) -> &'static str {
 fn title(part: &CardPart, context: &Context<'_>) -> String {
     match &part.class {
         Some(class) => context.with("card-weights", &[("class", class)]),
-        None => context.say(&format!("card-{}", if part.name == "unknown" { "unknown-part" } else { part.name.as_str() })),
+        None => {
+            context.say(&format!("card-{}", if part.name == "unknown" { "unknown-part" } else { part.name.as_str() }))
+        }
     }
 }
 
@@ -161,12 +163,10 @@ fn legend(oom: &OomReport, card: &CardReport, context: &Context<'_>) -> Markup {
 
 fn as_table(oom: &OomReport, card: &CardReport, context: &Context<'_>) -> Markup {
     let head = [context.labels.get("col-part"), context.say("col-size"), context.say("col-basis")];
-    let row = |name: String, size: f64, basis: String| vec![html! { (name) }, html! { (bytes(size)) }, html! { (basis) }];
-    let mut rows: Vec<Vec<Markup>> = card
-        .parts
-        .iter()
-        .map(|part| row(title(part, context), part.bytes, context.labels.basis(part.basis)))
-        .collect();
+    let row =
+        |name: String, size: f64, basis: String| vec![html! { (name) }, html! { (bytes(size)) }, html! { (basis) }];
+    let mut rows: Vec<Vec<Markup>> =
+        card.parts.iter().map(|part| row(title(part, context), part.bytes, context.labels.basis(part.basis))).collect();
     if let Some(requested) = oom.requested {
         rows.push(row(context.say("card-request"), requested, context.labels.basis(Basis::Measured)));
     }

@@ -166,12 +166,7 @@ pub(super) fn as_table(steps: &[Steps], context: &Context<'_>) -> Markup {
     head.extend([context.say("col-held-now"), context.labels.get("col-line")]);
     let rows = steps.iter().flat_map(|steps| {
         steps.points.iter().map(|point| {
-            vec![
-                html! { (steps.class) },
-                html! { (point.prompt) },
-                html! { (point.held) },
-                context.line(point.line),
-            ]
+            vec![html! { (steps.class) }, html! { (point.prompt) }, html! { (point.held) }, context.line(point.line)]
         })
     });
     table(&head, rows.collect())

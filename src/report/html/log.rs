@@ -20,9 +20,9 @@ pub(super) fn quoted(evidence: &[EvidenceReport], context: &Context<'_>) -> Mark
 
 fn quote(one: &EvidenceReport, context: &Context<'_>) -> Markup {
     let last = one.at.last_line.unwrap_or(one.at.line);
-    let around = one.at.line.saturating_sub(AROUND)..=one.at.line.saturating_add(AROUND).max(last.min(one.at.line + AROUND));
-    let lines: Vec<&PageLine> =
-        context.lines.iter().filter(|line| around.contains(&line.line)).take(QUOTED).collect();
+    let around =
+        one.at.line.saturating_sub(AROUND)..=one.at.line.saturating_add(AROUND).max(last.min(one.at.line + AROUND));
+    let lines: Vec<&PageLine> = context.lines.iter().filter(|line| around.contains(&line.line)).take(QUOTED).collect();
     let held = lines.iter().any(|line| line.line == one.at.line);
     html! {
         div.quote {

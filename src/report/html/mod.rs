@@ -134,7 +134,9 @@ fn pictures(report: &Report, context: &Context<'_>) -> Vec<Markup> {
     let mut list: Vec<Markup> = Vec::new();
     match report.verdict.primary {
         Verdict::GpuOom => list.extend(cards.into_iter().chain(timeline).chain(ladders).chain(ram)),
-        Verdict::ContainerLimit | Verdict::HostOom => list.extend(ram.into_iter().chain(timeline).chain(ladders).chain(cards)),
+        Verdict::ContainerLimit | Verdict::HostOom => {
+            list.extend(ram.into_iter().chain(timeline).chain(ladders).chain(cards))
+        }
         Verdict::LeakConfirmed | Verdict::LeakSuspected => list.extend(ladders.chain(timeline).chain(ram).chain(cards)),
         _ => list.extend(timeline.into_iter().chain(ladders).chain(cards).chain(ram)),
     }

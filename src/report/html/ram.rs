@@ -29,7 +29,13 @@ pub(super) fn figure(report: &Report, session: usize, context: &Context<'_>) -> 
     let pinned = session.facts.get("pinned_budget_mib").map(|fact| fact.at.line);
     let rows = rows(ram, line, pinned);
     let samples = report.samples.as_ref().filter(|samples| samples.points.len() > 1);
-    if samples.is_none() && (rows.len() < 2 || ram.limit_mib.is_none() && ram.killed_at_mib.is_none() && ram.cache_trigger_mib.is_none() && ram.pinned_ceiling_mib.is_none()) {
+    if samples.is_none()
+        && (rows.len() < 2
+            || ram.limit_mib.is_none()
+                && ram.killed_at_mib.is_none()
+                && ram.cache_trigger_mib.is_none()
+                && ram.pinned_ceiling_mib.is_none())
+    {
         return None;
     }
     let title = context.say("ram");
@@ -69,7 +75,8 @@ fn note(ram: &RamReport, context: &Context<'_>) -> String {
         (false, false) => "ram-within",
     };
     let shown = |size: Option<f64>| size.map(mib).unwrap_or_default();
-    let values = [("limit", &*mib(limit)), ("total", &shown(ram.total_mib)), ("trigger", &shown(ram.cache_trigger_mib))];
+    let values =
+        [("limit", &*mib(limit)), ("total", &shown(ram.total_mib)), ("trigger", &shown(ram.cache_trigger_mib))];
     context.with(id, &values)
 }
 

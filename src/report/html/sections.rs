@@ -86,10 +86,14 @@ pub(super) fn findings(report: &Report, context: &Context<'_>) -> Markup {
 
 /// Facts of each start, and its node packs.
 pub(super) fn session(session: &SessionReport, context: &Context<'_>) -> Markup {
-    let [n, first, last] = [session.number as u64, session.first_line, session.last_line].map(|value| value.to_string());
+    let [n, first, last] =
+        [session.number as u64, session.first_line, session.last_line].map(|value| value.to_string());
     let title = context.labels.with("session", &[("n", &n), ("first", &first), ("last", &last)]);
     let head = ["col-fact", "col-value", "col-line"].map(|id| context.labels.get(id));
-    let rows = session.facts.iter().map(|(name, fact)| vec![html! { code { (name) } }, html! { (value(&fact.value)) }, context.place(&fact.at)]);
+    let rows = session
+        .facts
+        .iter()
+        .map(|(name, fact)| vec![html! { code { (name) } }, html! { (value(&fact.value)) }, context.place(&fact.at)]);
     html! {
         section.session aria-label=(title) {
             h3 { (title) }
@@ -158,7 +162,8 @@ pub(super) fn fitness(report: &Report, context: &Context<'_>) -> Markup {
     let fitness = &report.fitness;
     let counts = [fitness.lines, fitness.understood, fitness.texts].map(|count| count.to_string());
     let [lines, understood, texts] = &counts;
-    let values = [("lines", lines.as_str()), ("understood", understood), ("texts", texts), ("encoding", &fitness.encoding)];
+    let values =
+        [("lines", lines.as_str()), ("understood", understood), ("texts", texts), ("encoding", &fitness.encoding)];
     html! {
         section aria-labelledby=(context.id("basis")) {
             h3 id=(context.id("basis")) { (context.labels.get("basis")) }

@@ -57,9 +57,12 @@ fn note(report: &Report, axis: &Axis, context: &Context<'_>) -> String {
     if left_out > 0 {
         parts.push(context.with("timeline-marks-left-out", &[("n", &left_out.to_string())]));
     }
-    parts.iter().fold(String::new(), |all, part| {
-        if all.is_empty() { part.clone() } else { context.labels.sentences(&all, part) }
-    })
+    parts.iter().fold(
+        String::new(),
+        |all, part| {
+            if all.is_empty() { part.clone() } else { context.labels.sentences(&all, part) }
+        },
+    )
 }
 
 /// Classes with a lane, those that are held first, then as they came.
@@ -145,7 +148,9 @@ fn prompt(one: &PromptReport, session: &SessionReport, axis: &Axis, context: &Co
     let middle = format!("{}%", number((axis.percent(one.last_line) + axis.percent(one.first_line)) / 2.0, 2));
     let letter = context.say(&format!("letter-{}", one.outcome));
     // A failed prompt leads to what failed, any other to its end.
-    let failure = |mark: &&MarkReport| mark.prompt == one.number && matches!(mark.kind.as_str(), "failed" | "out-of-memory" | "ram-refused");
+    let failure = |mark: &&MarkReport| {
+        mark.prompt == one.number && matches!(mark.kind.as_str(), "failed" | "out-of-memory" | "ram-refused")
+    };
     let line = session.marks.iter().find(failure).map_or(one.last_line, |mark| mark.line);
     context.mark(line, &said, html! {
         rect class=(format!("prompt {}", one.outcome)) x=(axis.x(one.first_line)) width=(axis.width(one.first_line, one.last_line)) y=(BAND + 2.0) height="20"
@@ -162,7 +167,8 @@ fn prompt(one: &PromptReport, session: &SessionReport, axis: &Axis, context: &Co
 fn prompt_group(group: &PromptGroupReport, axis: &Axis, context: &Context<'_>) -> Markup {
     let bad = group.failed + group.interrupted + group.unfinished;
     let all = (group.ok + bad).max(1);
-    let values = [group.first, group.last, group.ok, bad, group.first_line, group.last_line].map(|value| value.to_string());
+    let values =
+        [group.first, group.last, group.ok, bad, group.first_line, group.last_line].map(|value| value.to_string());
     let names = ["first", "last", "ok", "bad", "from", "to"];
     let values: Vec<(&str, &str)> = names.into_iter().zip(values.iter().map(String::as_str)).collect();
     let said = context.with("timeline-group", &values);
@@ -267,7 +273,16 @@ pub(super) fn said(mark: &MarkReport, context: &Context<'_>) -> String {
 /// What belongs to no class: unloads, retries, memory that was refused.
 fn events(report: &Report, axis: &Axis, y: f64, context: &Context<'_>) -> Markup {
     let drawn = |mark: &&MarkReport| {
-        matches!(mark.kind.as_str(), "unloaded" | "out-of-memory" | "unloaded-all" | "tiled-retry" | "attention-retry" | "ram-refused" | "killed")
+        matches!(
+            mark.kind.as_str(),
+            "unloaded"
+                | "out-of-memory"
+                | "unloaded-all"
+                | "tiled-retry"
+                | "attention-retry"
+                | "ram-refused"
+                | "killed"
+        )
     };
     let marks: Vec<&MarkReport> = report.sessions.iter().flat_map(|session| &session.marks).filter(drawn).collect();
     let grave = |mark: &&MarkReport| matches!(mark.kind.as_str(), "out-of-memory" | "ram-refused" | "killed");
@@ -282,10 +297,14 @@ fn events(report: &Report, axis: &Axis, y: f64, context: &Context<'_>) -> Markup
 fn event(mark: &MarkReport, class: &str, axis: &Axis, y: f64, context: &Context<'_>) -> Markup {
     let letter = context.say(&format!("letter-{}", mark.kind));
     let x = axis.x(mark.line);
-    context.mark(mark.line, &said(mark, context), html! {
-        circle class=(class) cx=(x) cy=(y) r="7" data-kind=(mark.kind) data-count=[mark.count] {}
-        text.letter.mid x=(x) y=(y + 3.5) { (letter) }
-    })
+    context.mark(
+        mark.line,
+        &said(mark, context),
+        html! {
+            circle class=(class) cx=(x) cy=(y) r="7" data-kind=(mark.kind) data-count=[mark.count] {}
+            text.letter.mid x=(x) y=(y + 3.5) { (letter) }
+        },
+    )
 }
 
 /// An end that says something: the log stops there.
@@ -294,20 +313,34 @@ fn end(report: &Report, axis: &Axis, bottom: f64, context: &Context<'_>) -> Mark
     let tells = matches!(ending.kind.as_str(), "killed" | "abrupt" | "native-crash" | "given-up" | "traceback");
     let Some(at) = ending.at.as_ref().filter(|_| tells) else { return html! {} };
     let x = axis.x(at.line);
-    context.mark(at.line, &ending.text, html! {
-        line.end x1=(x) x2=(x) y1=(BAND) y2=(bottom) data-ending=(ending.kind) {}
-        text.grave.endmark x=(x) y="12" dx="-3" { (context.say(&format!("end-{}", ending.kind))) }
-    })
+    context.mark(
+        at.line,
+        &ending.text,
+        html! {
+            line.end x1=(x) x2=(x) y1=(BAND) y2=(bottom) data-ending=(ending.kind) {}
+            text.grave.endmark x=(x) y="12" dx="-3" { (context.say(&format!("end-{}", ending.kind))) }
+        },
+    )
 }
 
 fn legend(report: &Report, context: &Context<'_>) -> Markup {
     let marks = || report.sessions.iter().flat_map(|session| &session.marks);
     let has = |kind: &str| marks().any(|mark| mark.kind == kind);
     let outcomes = ["ok", "failed", "interrupted", "unfinished"];
-    let seen = |outcome: &&str| report.sessions.iter().flat_map(|session| &session.timeline).any(|prompt| prompt.outcome == **outcome);
-    let held = report.sessions.iter().flat_map(|session| session.leaks.values()).any(|leak| leak.held_max.unwrap_or(0) > 0);
-    let shapes = [("requested", "m-requested"), ("loaded", "m-loaded"), ("partly-loaded", "m-partly"), ("prepared", "m-prepared"), ("leak-pass", "m-pass")];
-    let letters = ["unloaded", "out-of-memory", "unloaded-all", "tiled-retry", "attention-retry", "ram-refused", "killed"];
+    let seen = |outcome: &&str| {
+        report.sessions.iter().flat_map(|session| &session.timeline).any(|prompt| prompt.outcome == **outcome)
+    };
+    let held =
+        report.sessions.iter().flat_map(|session| session.leaks.values()).any(|leak| leak.held_max.unwrap_or(0) > 0);
+    let shapes = [
+        ("requested", "m-requested"),
+        ("loaded", "m-loaded"),
+        ("partly-loaded", "m-partly"),
+        ("prepared", "m-prepared"),
+        ("leak-pass", "m-pass"),
+    ];
+    let letters =
+        ["unloaded", "out-of-memory", "unloaded-all", "tiled-retry", "attention-retry", "ram-refused", "killed"];
     html! {
         ul.legend {
             @for outcome in outcomes.into_iter().filter(seen) {
