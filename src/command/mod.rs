@@ -79,7 +79,12 @@ impl std::fmt::Debug for Console<'_> {
 impl Console<'_> {
     /// How reports are shown here, one screen of each.
     fn view(&self) -> View {
-        View { width: self.around.width(), palette: Palette::COLOUR, ..View::default() }
+        View {
+            width: self.around.width(),
+            palette: Palette::COLOUR,
+            ascii: self.around.ascii,
+            ..View::default()
+        }
     }
 
     /// Shows a fault.

@@ -17,6 +17,8 @@ pub struct Surroundings {
     pub chinese: bool,
     /// Packs that are always used: those of the configuration folder, then those of `COMFY_TRIAGE_RULES`.
     pub rule_folders: Vec<PathBuf>,
+    /// The locale is none of UTF-8, so that block characters would not be shown.
+    pub ascii: bool,
     /// Columns of the terminal, when known.
     pub columns: Option<usize>,
     /// Nothing is piped in.
@@ -28,10 +30,13 @@ impl Surroundings {
     pub fn of_process() -> Self {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| text(name));
+        let letters = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| text(name));
         let columns = text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         Self {
             chinese: locale.is_some_and(|locale| locale.to_ascii_lowercase().starts_with("zh")),
             rule_folders: rule_folders(),
+            // Windows consoles are told in other ways and show block characters.
+            ascii: !cfg!(windows) && !letters.is_some_and(|letters| is_utf8(&letters)),
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
         }
@@ -41,6 +46,11 @@ impl Surroundings {
     pub fn width(&self) -> usize {
         self.columns.unwrap_or(USUAL_WIDTH).min(WIDEST)
     }
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.ends_with("utf-8") || locale.ends_with("utf8")
 }
 
 /// Packs that the user set up once for all calls, lowest layer first.

@@ -306,7 +306,7 @@ impl Watch<'_> {
         };
         self.say(&changes, words, console)?;
         let view =
-            View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
+            View { verbose: self.args.verbose, ..console.view() };
         let format = match self.args.format {
             WatchFormat::Text => {
                 writeln!(console.out)?;

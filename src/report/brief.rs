@@ -59,6 +59,7 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     brief.tell();
     let Brief { mut blocks, left_out, .. } = brief;
     if view.verbose {
+        super::miniature::add(report, labels, view, &mut blocks);
         super::full::add(report, labels, &mut blocks);
     }
     Outline {

@@ -13,6 +13,7 @@ mod json;
 mod label;
 mod layout;
 mod markdown;
+mod miniature;
 mod outline;
 mod palette;
 mod printer;
@@ -54,10 +55,12 @@ pub struct View {
     /// One line per log.
     pub quiet: bool,
     pub palette: Palette,
+    /// The terminal shows ASCII only: pictures are drawn with that.
+    pub ascii: bool,
 }
 
 impl Default for View {
     fn default() -> Self {
-        Self { width: 100, verbose: false, quiet: false, palette: Palette::PLAIN }
+        Self { width: 100, verbose: false, quiet: false, palette: Palette::PLAIN, ascii: false }
     }
 }

@@ -27,7 +27,7 @@ use crate::diagnosis::Words;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
-use crate::report::{PageReport, Palette, Printer, View, page};
+use crate::report::{PageReport, Printer, View, page};
 use crate::rule::Packs;
 use child::Child;
 use fault::RunError;
@@ -141,7 +141,7 @@ fn report(
         Err(error) => return console.fault(&error),
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
-    let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
+    let view = View { verbose: args.verbose, ..console.view() };
     let mut printer = Printer::new(args.show.format.into(), view, packs, words.zh, 1);
     let html = args.show.format == FormatName::Html;
     if html || args.open {

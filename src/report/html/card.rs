@@ -55,11 +55,11 @@ fn draw(oom: &OomReport, card: &CardReport, label: &str, context: &Context<'_>) 
     let inside = html! {
         text.lane x="0" y=(FIRST - 8.0) { (context.say("card-now")) }
         (row(&card.parts.iter().collect::<Vec<_>>(), None, FIRST, across, context))
-        (request(oom, used, FIRST, across, context))
+        (request(oom, card.capacity, used, FIRST, across, context))
         @if second {
             text.lane x="0" y=(SECOND - 8.0) { (context.say("card-offloaded")) }
             (row(&stays, Some(left), SECOND, across, context))
-            (request(oom, left, SECOND, across, context))
+            (request(oom, card.capacity, left, SECOND, across, context))
         }
         (wall(card.capacity, bottom, across))
         (axis(across, bottom))
@@ -98,13 +98,17 @@ fn part_box(part: &CardPart, from: f64, to: f64, y: f64, across: Scale, context:
     }
 }
 
-fn request(oom: &OomReport, from: f64, y: f64, across: Scale, context: &Context<'_>) -> Markup {
+fn request(oom: &OomReport, capacity: f64, from: f64, y: f64, across: Scale, context: &Context<'_>) -> Markup {
     let Some(requested) = oom.requested else { return html! {} };
     let said = context.with("card-request-said", &[("size", &bytes(requested)), ("line", &oom.at.line.to_string())]);
-    let wide = across.percent(from + requested) - across.percent(from) >= WRITTEN;
+    let to = from + requested;
+    // Its size stands beside the card's edge, not across it.
+    let edge = capacity.clamp(from, to);
+    let (left, right) = if to - edge > edge - from { (edge, to) } else { (from, edge) };
+    let wide = across.percent(right) - across.percent(left) >= WRITTEN;
     let shape = html! {
-        (bar("part request", &across.at(from), &across.width(from, from + requested), y - 5.0, BAR + 10.0))
-        @if wide { text.inside.mid x=(across.at(from + requested / 2.0)) y=(y + BAR / 2.0 + 4.0) { (bytes(requested)) } }
+        (bar("part request", &across.at(from), &across.width(from, to), y - 5.0, BAR + 10.0))
+        @if wide { text.inside.mid x=(across.at((left + right) / 2.0)) y=(y + BAR / 2.0 + 4.0) { (bytes(requested)) } }
     };
     html! { g data-part="request" data-bytes=(requested) { (context.mark(oom.at.line, &said, shape)) } }
 }

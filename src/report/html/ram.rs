@@ -88,8 +88,11 @@ fn draw(ram: &RamReport, rows: &[Row], label: &str, context: &Context<'_>) -> Ma
     let (ticks, _) = across.ticks_of(5, GIB);
     let inside = html! {
         @for (index, row) in rows.iter().enumerate() { (bar_of(row, top + index as f64 * ROW, across, ram, context)) }
+        @if ram.limit_mib.is_none() { @for (index, row) in rows.iter().enumerate() { (name_of(row, top + index as f64 * ROW, context)) } }
         @if let Some(limit) = ram.limit_mib {
             line.wall x1=(across.at(limit)) x2=(across.at(limit)) y1="14" y2=(bottom + 2.0) data-limit=(limit) {}
+            // Above the wall, so that it does not cut through them.
+            @for (index, row) in rows.iter().enumerate() { (name_of(row, top + index as f64 * ROW, context)) }
             @if let Some(line) = ram.killed_line {
                 (context.mark(line, &context.with("ram-killed-here", &[("line", &line.to_string())]), html! {
                     circle class="event grave" cx=(across.at(limit)) cy=(bottom - 6.0) r="8" data-killed=(line) {}
@@ -114,7 +117,6 @@ fn bar_of(row: &Row, y: f64, across: Scale, ram: &RamReport, context: &Context<'
     let shape = html! {
         (bar(&class, "0", &across.width(0.0, limit), y + LABEL + 2.0, BAR))
         @if beyond { (bar("ram beyond", &across.at(limit), &across.width(limit, row.size), y + LABEL + 2.0, BAR)) }
-        text.lane x="0" y=(y + 11.0) { (context.say(row.id)) " " tspan.strong { (mib(row.size)) } }
     };
     html! {
         g data-ram=(row.id) data-mib=(row.size) {
@@ -124,6 +126,10 @@ fn bar_of(row: &Row, y: f64, across: Scale, ram: &RamReport, context: &Context<'
             }
         }
     }
+}
+
+fn name_of(row: &Row, y: f64, context: &Context<'_>) -> Markup {
+    html! { text.lane x="0" y=(y + 11.0) { (context.say(row.id)) " " tspan.strong { (mib(row.size)) } } }
 }
 
 /// Samples over time, under the same limits.

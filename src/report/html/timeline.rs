@@ -22,8 +22,9 @@ const TRACK: f64 = 20.0;
 /// Narrowest bar, in percent, with its number on a wide screen, and on any.
 const NUMBERED: f64 = 2.4;
 const NUMBERED_ANYWHERE: f64 = 7.0;
-/// Marks of one lane that stand nearer than this, in percent, are drawn as one.
-const APART: f64 = 0.5;
+/// Marks of one lane that stand nearer than this, in percent, would lie on one another: on a phone, on a wide screen,
+/// and after zooming in. Those in between wait until there is room.
+const APART: [(f64, &str); 3] = [(3.2, ""), (1.1, " roomy"), (0.1, " zoomed")];
 
 /// The timeline of a report; nothing where no prompt ran and no model was loaded.
 pub(super) fn figure(report: &Report, context: &Context<'_>) -> Option<Markup> {
@@ -146,7 +147,6 @@ fn prompt(one: &PromptReport, session: &SessionReport, axis: &Axis, context: &Co
     let said = context.with(id, &values);
     let width = axis.percent(one.last_line) - axis.percent(one.first_line);
     let middle = format!("{}%", number((axis.percent(one.last_line) + axis.percent(one.first_line)) / 2.0, 2));
-    let letter = context.say(&format!("letter-{}", one.outcome));
     // A failed prompt leads to what failed, any other to its end.
     let failure = |mark: &&MarkReport| {
         mark.prompt == one.number && matches!(mark.kind.as_str(), "failed" | "out-of-memory" | "ram-refused")
@@ -156,7 +156,7 @@ fn prompt(one: &PromptReport, session: &SessionReport, axis: &Axis, context: &Co
         rect class=(format!("prompt {}", one.outcome)) x=(axis.x(one.first_line)) width=(axis.width(one.first_line, one.last_line)) y=(BAND + 2.0) height="20"
             data-prompt=(one.number) data-outcome=(one.outcome) data-seconds=[one.seconds] {}
         @if one.outcome != "ok" {
-            text.letter.mid x=(middle) y=(BAND + 16.0) { (letter) }
+            text.letter.mid x=(middle) y=(BAND + 16.0) { (context.say(&format!("letter-{}", one.outcome))) }
         } @else if width >= NUMBERED {
             text class=(if width >= NUMBERED_ANYWHERE { "inside mid" } else { "inside mid roomy" }) x=(middle) y=(BAND + 16.0) { (one.number) }
         }
@@ -228,30 +228,32 @@ fn loads(class: &str, session: &SessionReport, axis: &Axis, y: f64, context: &Co
     // Leak checks stand above loads: they come first in every prompt.
     let rows = [(loads, y + TRACK - 6.0), (passes, y + 4.0)];
     html! {
-        @for (mark, y) in rows.into_iter().flat_map(|(marks, y)| thinned(marks.into_iter(), axis).into_iter().map(move |mark| (mark, y))) {
+        @for (mark, room, y) in rows.into_iter().flat_map(|(marks, y)| thinned(&marks, axis).into_iter().map(move |(mark, room)| (mark, room, y))) {
             @let shape = match mark.kind.as_str() { "loaded" => "m-loaded", "partly-loaded" => "m-partly", "prepared" => "m-prepared", "requested" => "m-requested", _ => "m-pass" };
             (context.mark(mark.line, &said(mark, context), html! {
-                use href=(format!("#{shape}")) class=(format!("mark {}", mark.kind)) x=(axis.x(mark.line)) y=(number(y, 1)) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
+                use href=(format!("#{shape}")) class=(format!("mark {}{room}", mark.kind)) x=(axis.x(mark.line)) y=(number(y, 1)) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
             }))
         }
     }
 }
 
-/// Marks that would lie on one another are drawn once; a load counts for more than its request.
-fn thinned<'m>(marks: impl Iterator<Item = &'m MarkReport>, axis: &Axis) -> Vec<&'m MarkReport> {
-    let weight = |mark: &MarkReport| u8::from(mark.kind != "requested");
-    let mut shown: Vec<&MarkReport> = Vec::new();
-    for mark in marks {
-        match shown.last_mut() {
-            Some(last) if axis.percent(mark.line) - axis.percent(last.line) < APART => {
-                if weight(mark) >= weight(last) {
-                    *last = mark;
-                }
-            }
-            _ => shown.push(mark),
+/// Marks with the room that they need. Of those that would lie on one another, a load counts for more than its request.
+fn thinned<'m>(marks: &[&'m MarkReport], axis: &Axis) -> Vec<(&'m MarkReport, &'static str)> {
+    let mut shown: Vec<(f64, &MarkReport, &'static str)> = Vec::new();
+    let told = |weighty: bool| marks.iter().filter(move |mark| (mark.kind != "requested") == weighty);
+    for mark in told(true).chain(told(false)) {
+        let at = axis.percent(mark.line);
+        // A mark that is shown on less room stands in the way on more of it too.
+        let free = |level: usize| {
+            let apart = APART.get(level).map_or(0.0, |(apart, _)| *apart);
+            let before = |room: &str| APART.iter().position(|(_, name)| *name == room).is_some_and(|other| other <= level);
+            !shown.iter().any(|(other, _, room)| before(room) && (at - other).abs() < apart)
+        };
+        if let Some((_, room)) = (0..APART.len()).find(|level| free(*level)).and_then(|level| APART.get(level)) {
+            shown.push((at, mark, *room));
         }
     }
-    shown
+    shown.into_iter().map(|(_, mark, room)| (mark, room)).collect()
 }
 
 /// What a mark stands for, in words.
@@ -289,8 +291,8 @@ fn events(report: &Report, axis: &Axis, y: f64, context: &Context<'_>) -> Markup
     let (grave, other): (Vec<&MarkReport>, Vec<&MarkReport>) = marks.into_iter().partition(grave);
     html! {
         text.lane x="0" y=(y + 11.0) { (context.say("timeline-events")) }
-        @for mark in thinned(other.into_iter(), axis) { (event(mark, "event", axis, y + 30.0, context)) }
-        @for mark in thinned(grave.into_iter(), axis) { (event(mark, "event grave", axis, y + 22.0, context)) }
+        @for (mark, room) in thinned(&other, axis) { (event(mark, &format!("event{room}"), axis, y + 32.0, context)) }
+        @for (mark, room) in thinned(&grave, axis) { (event(mark, &format!("event grave{room}"), axis, y + 21.0, context)) }
     }
 }
 
@@ -313,12 +315,15 @@ fn end(report: &Report, axis: &Axis, bottom: f64, context: &Context<'_>) -> Mark
     let tells = matches!(ending.kind.as_str(), "killed" | "abrupt" | "native-crash" | "given-up" | "traceback");
     let Some(at) = ending.at.as_ref().filter(|_| tells) else { return html! {} };
     let x = axis.x(at.line);
+    // What is seen there is part of what is said.
+    let shown = context.say(&format!("end-{}", ending.kind));
+    let said = format!("{shown}{}", context.labels.bracket(&ending.text));
     context.mark(
         at.line,
-        &ending.text,
+        &said,
         html! {
             line.end x1=(x) x2=(x) y1=(BAND) y2=(bottom) data-ending=(ending.kind) {}
-            text.grave.endmark x=(x) y="12" dx="-3" { (context.say(&format!("end-{}", ending.kind))) }
+            text.grave.endmark x=(x) y="12" dx="-3" { (shown) }
         },
     )
 }

@@ -84,6 +84,7 @@
         const middle = (frame.scrollLeft + frame.clientWidth / 2) / plot.clientWidth;
         factor = Math.min(32, Math.max(1, factor * by));
         plot.style.width = factor * 100 + '%';
+        plot.classList.toggle('wide', factor >= 4);
         frame.scrollLeft = middle * plot.clientWidth - frame.clientWidth / 2;
       });
       bar.append(made);
