@@ -20,7 +20,7 @@ use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, Poll, Story};
-use crate::report::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::report::{Format, Labels, Printer, View, WatchLine};
 use crate::rule::Packs;
 
 const BLOCK: usize = 256 * 1024;

@@ -304,7 +304,7 @@ fn event(mark: &MarkReport, class: &str, axis: &Axis, y: f64, context: &Context<
         &said(mark, context),
         html! {
             circle class=(class) cx=(x) cy=(y) r="7" data-kind=(mark.kind) data-count=[mark.count] {}
-            text.letter.mid x=(x) y=(y + 3.5) { (letter) }
+            text class=(format!("letter mid {}", class.trim_start_matches("event"))) x=(x) y=(y + 3.5) { (letter) }
         },
     )
 }
