@@ -20,7 +20,7 @@ impl AnswerFile {
 
     /// The log that a page lies beside.
     pub(crate) fn log(&self) -> Option<&Path> {
-        self.logs.first().map(PathBuf::as_path).filter(|path| path.as_os_str() != "-")
+        self.logs.first().map(PathBuf::as_path).filter(|path| path.as_os_str() != "-" && !path.is_dir())
     }
 }
 

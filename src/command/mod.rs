@@ -15,6 +15,7 @@ mod inputs;
 mod interrupt;
 mod memory_limit;
 mod near;
+mod newest;
 mod piped;
 mod probe;
 mod redact;

@@ -75,9 +75,8 @@ for (const [name, args] of Object.entries(cases)) {
       assert.equal(await page.evaluate(() => document.documentElement.lang), lang === 'zh' ? 'zh-CN' : 'en');
       assert.deepEqual(wrong, []);
       await close();
-      for (const colorScheme of ['light', 'dark']) {
-        assert.deepEqual(await barriers(file, { colorScheme }), [], colorScheme);
-      }
+      const colorScheme = lang === 'zh' ? 'dark' : 'light';
+      assert.deepEqual(await barriers(file, { colorScheme }), [], colorScheme);
     });
   }
 }
