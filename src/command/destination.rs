@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Console, Ended, Exit};
+use crate::catalog::Packs;
 use crate::cli::AnswerFile;
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
-use crate::rule::Packs;
 
 /// What a page of ours has near its beginning.
 const OURS: &str = concat!("name=\"generator\" content=\"", env!("CARGO_PKG_NAME"));
@@ -53,10 +53,10 @@ fn overwritten(output: &AnswerFile) -> Option<&PathBuf> {
 /// Opens a page and says where it lies.
 pub(super) fn open(path: &Path, console: &mut Console<'_>) -> io::Result<()> {
     let packs = Packs::built_in();
-    let words = Words { packs: &packs, zh: console.around.chinese };
-    writeln!(console.err, "{}", words.say("page-written", &[("path", &path.display().to_string())]))?;
+    let messages = Messages { packs: &packs, zh: console.around.chinese };
+    writeln!(console.err, "{}", messages.text("page-written", &[("path", &path.display().to_string())]))?;
     if let Err(reason) = ::open::that_detached(path) {
-        writeln!(console.err, "{}", words.say("page-not-opened", &[("reason", &reason.to_string())]))?;
+        writeln!(console.err, "{}", messages.text("page-not-opened", &[("reason", &reason.to_string())]))?;
     }
     console.err.flush()
 }

@@ -157,7 +157,8 @@ fn the_time_of_a_prompt_is_split_by_its_bars() {
     for prompt in told {
         let id = format!("<g data-prompt=\"{}\" data-seconds", prompt["number"]);
         let parts = elements(between(plot, &id, "</g>"), "data-part");
-        let of = |name: &str| parts.iter().find(|part| part["data-part"] == name).map(|part| number(part, "data-seconds"));
+        let of =
+            |name: &str| parts.iter().find(|part| part["data-part"] == name).map(|part| number(part, "data-seconds"));
         let steps = of("steps").unwrap();
         near(steps, prompt["step_seconds"].as_f64().unwrap(), 1e-5);
         near(steps + of("rest").unwrap() + of("load").unwrap_or(0.0), prompt["seconds"].as_f64().unwrap(), 1e-5);
@@ -166,7 +167,9 @@ fn the_time_of_a_prompt_is_split_by_its_bars() {
 
 #[test]
 fn a_page_loads_nothing_and_runs_only_its_own_script() {
-    for (name, more) in [("a02_strong_leak_25", &[][..]), ("a02_strong_leak_25", &["--lang", "zh"]), ("044", &["--redact"])] {
+    for (name, more) in
+        [("a02_strong_leak_25", &[][..]), ("a02_strong_leak_25", &["--lang", "zh"]), ("044", &["--redact"])]
+    {
         let arguments: Vec<&str> = more.to_vec();
         let page = output(&[&[real(name).as_str(), "--format", "html"], arguments.as_slice()].concat());
         let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
@@ -174,7 +177,10 @@ fn a_page_loads_nothing_and_runs_only_its_own_script() {
         assert!(!policy.contains("unsafe"), "{policy}");
         assert_eq!(page.matches("<script").count(), 1);
         assert_eq!(page.matches("<style").count(), 1);
-        for forbidden in ["<img", "<iframe", "<link", "<object", "<form", "<base", " src=", " style=", " onload=", "@import", "url(http"] {
+        for forbidden in [
+            "<img", "<iframe", "<link", "<object", "<form", "<base", " src=", " style=", " onload=", "@import",
+            "url(http",
+        ] {
             assert!(!page.contains(forbidden), "{forbidden}");
         }
         let opened = page.matches("<svg").count();
@@ -286,6 +292,9 @@ fn the_terminal_shows_the_ladder_and_the_card_in_small() {
     assert!(leak.contains("ZorblaxNet                   ▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▆▇▇▇████ 24 (25 prompts)"), "{leak}");
     assert!(text("a02_strong_leak_25", "C").contains("ZorblaxNet                   _...---====++"));
     let card = text("044", "C");
-    assert!(card.contains("W weights of WAN22 9.25 GiB (measured)") && card.contains("X refused request 66.10 GiB"), "{card}");
+    assert!(
+        card.contains("W weights of WAN22 9.25 GiB (measured)") && card.contains("X refused request 66.10 GiB"),
+        "{card}"
+    );
     assert!(card.lines().filter(|line| line.contains("wwww")).all(|line| line.len() <= 80));
 }

@@ -23,10 +23,10 @@ use self::show::Show;
 use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
+use crate::catalog::Packs;
 use crate::cli::{BisectArgs, BisectCommand, ViewFormat};
-use crate::diagnosis::Words;
-use crate::report::{Block, Palette, View, blocks, markdown_blocks};
-use crate::rule::Packs;
+use crate::diagnosis::Messages;
+use crate::render::{Block, Palette, View, blocks, markdown_blocks};
 
 /// What all commands of a session use.
 struct Desk<'a> {
@@ -83,12 +83,12 @@ impl Desk<'_> {
         }
     }
 
-    fn words(&self) -> Words<'_> {
-        Words { packs: self.packs, zh: self.zh }
+    fn messages(&self) -> Messages<'_> {
+        Messages { packs: self.packs, zh: self.zh }
     }
 
     fn show<'s>(&'s self, state: &'s State) -> Show<'s> {
-        Show { state, words: self.words(), option: &self.option }
+        Show { state, messages: self.messages(), option: &self.option }
     }
 
     fn status(&self, format: ViewFormat, console: &mut Console<'_>) -> Did {

@@ -2,12 +2,12 @@
 
 use super::show::Show;
 use crate::bisect::{Next, Outcome};
-use crate::report::{Block, Head, Labels, RoundRow, Tone, grid, page_of};
+use crate::render::{Block, Head, Labels, RoundRow, Tone, grid, page_of};
 
 impl Show<'_> {
     /// Where it stands, as a page.
     pub(super) fn page(&self) -> String {
-        let labels = Labels::new(self.words.packs, self.words.zh);
+        let labels = Labels::new(self.messages.packs, self.messages.zh);
         let rounds: Vec<RoundRow> = self
             .state
             .rounds
@@ -15,7 +15,7 @@ impl Show<'_> {
             .map(|round| RoundRow {
                 on: round.on.clone(),
                 seen: round.seen.word(),
-                seen_text: self.words.say(&format!("bisect-mark-{}", round.seen.word()), &[]),
+                seen_text: self.messages.text(&format!("bisect-mark-{}", round.seen.word()), &[]),
                 reason: round.reason.clone(),
             })
             .collect();

@@ -64,7 +64,7 @@ pub struct Mark {
 
 /// A mark while the log is read.
 #[derive(Debug, Clone, Copy)]
-struct Draft {
+struct FindingBuilder {
     kind: MarkKind,
     class: Option<NameId>,
     mib: Option<f64>,
@@ -79,8 +79,8 @@ struct Draft {
 /// Collects marks, times and groups while a session is read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Track {
-    first: Vec<Draft>,
-    last: VecDeque<Draft>,
+    first: Vec<FindingBuilder>,
+    last: VecDeque<FindingBuilder>,
     left_out: u64,
     clock: Clock,
     budget: Budget,
@@ -166,7 +166,7 @@ impl Track {
     }
 
     pub(crate) fn into_told(self, names: &Names) -> Told {
-        let mark = |draft: Draft| Mark {
+        let mark = |draft: FindingBuilder| Mark {
             kind: draft.kind,
             class: draft.class.map(|class| names.text(class).to_owned()),
             mib: draft.mib,
@@ -197,7 +197,9 @@ impl Track {
     /// One more model of a class is held; the lines of one pass are one mark.
     fn warned(&mut self, class: NameId, prompt: u64, at: &At<'_>) {
         match self.latest() {
-            Some(Draft { kind: MarkKind::LeakPass, class: Some(known), count, last_line, .. }) if *known == class => {
+            Some(FindingBuilder { kind: MarkKind::LeakPass, class: Some(known), count, last_line, .. })
+                if *known == class =>
+            {
                 *count = Some(count.unwrap_or(0) + 1);
                 *last_line = at.place.line;
             }
@@ -208,7 +210,7 @@ impl Track {
         }
     }
 
-    fn latest(&mut self) -> Option<&mut Draft> {
+    fn latest(&mut self) -> Option<&mut FindingBuilder> {
         self.last.back_mut().or(self.first.last_mut())
     }
 
@@ -237,7 +239,7 @@ impl Track {
         let line = at.place.line;
         let seconds = self.clock.tell(at.stamp);
         let (mib, offloaded_mib, count) = (None, None, None);
-        let draft = Draft { kind, class, mib, offloaded_mib, count, prompt, line, last_line: line, seconds };
+        let draft = FindingBuilder { kind, class, mib, offloaded_mib, count, prompt, line, last_line: line, seconds };
         if self.first.len() < FIRST {
             self.first.push(draft);
             return seconds;
