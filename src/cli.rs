@@ -55,7 +55,7 @@ impl Cli {
             Some(Command::Probe(args)) => &args.view.language,
             Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
             Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
-            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
+            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man { .. }) => {
                 return None;
             }
         };
@@ -98,8 +98,15 @@ pub enum Command {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write them all
+    Man {
+        /// Command whose page is printed, as in `man bisect start`; without one, the program's
+        #[arg(value_name = "COMMAND", conflicts_with = "out")]
+        command: Vec<String>,
+        /// Write the page of each command into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// Options of the triage.
