@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::near::hint;
+use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
 use crate::answer::Output;
 use crate::cli::{Cli, SchemaOf};
@@ -60,7 +60,7 @@ pub(super) fn man(names: &[String], out: Option<&Path>, console: &mut Console<'_
         command = sub;
     }
     let mut page = Vec::new();
-    clap_mangen::Man::new(command.name(title.clone()).display_name(title)).render(&mut page)?;
+    clap_mangen::Man::new(command.display_name(title)).render(&mut page)?;
     console.out.write_all(&page)?;
     Ok(Ok(Exit::Done))
 }
