@@ -4,6 +4,7 @@
 //! counters and every list has a limit. Nothing is concluded here.
 
 mod crash;
+mod clock;
 mod duplicate_lines;
 mod ending;
 mod evidence;
@@ -17,6 +18,7 @@ mod session;
 mod signature_hit;
 mod signs;
 mod starts;
+mod track;
 
 pub use crash::{CrashFrame, CrashStack, plain_path};
 pub use duplicate_lines::DuplicateLineFilter;
@@ -28,3 +30,4 @@ pub use leak::{CurvePoint, Leak};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};
+pub use track::{Mark, MarkKind, PromptGroup};
