@@ -45,6 +45,7 @@ mod run;
 mod said;
 mod schema;
 mod signals;
+mod sizes;
 mod stops;
 mod supervisors;
 mod terminal;
