@@ -33,7 +33,8 @@ fn all() -> Vec<(String, String)> {
 #[test]
 fn files_are_short_or_say_why_not() {
     let long = |(_, text): &(String, String)| text.lines().count() > FILE && !text.contains("\n//! Long: ");
-    let long: Vec<String> = all().into_iter().filter(long).map(|(name, text)| format!("{name}: {}", text.lines().count())).collect();
+    let long: Vec<String> =
+        all().into_iter().filter(long).map(|(name, text)| format!("{name}: {}", text.lines().count())).collect();
     assert!(long.is_empty(), "more than {FILE} lines: {long:#?}");
 }
 
@@ -42,7 +43,8 @@ fn function(line: &str) -> Option<(&str, &str)> {
     let code = line.trim_start();
     let indent = &line[..line.len() - code.len()];
     let before = code.split("fn ").next()?;
-    let is_head = before.split_whitespace().all(|word| word.starts_with("pub") || matches!(word, "const" | "async" | "unsafe"));
+    let is_head =
+        before.split_whitespace().all(|word| word.starts_with("pub") || matches!(word, "const" | "async" | "unsafe"));
     let name = code.strip_prefix(before)?.strip_prefix("fn ")?;
     (is_head && !line.trim_end().ends_with(';')).then(|| (indent, name.split(['(', '<']).next().unwrap_or_default()))
 }
@@ -57,7 +59,9 @@ fn functions_are_short_or_say_why_not() {
             let end = format!("{indent}}}");
             let Some(count) = lines.iter().skip(start).position(|line| **line == end) else { continue };
             let above = lines.iter().take(start).rev().map(|line| line.trim_start());
-            let reason = above.take_while(|line| line.starts_with("//") || line.starts_with("#[")).any(|line| line.starts_with("// Long: "));
+            let reason = above
+                .take_while(|line| line.starts_with("//") || line.starts_with("#["))
+                .any(|line| line.starts_with("// Long: "));
             if count + 1 > FUNCTION && !reason {
                 long.push(format!("{file}: {name}, {} lines", count + 1));
             }
