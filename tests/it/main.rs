@@ -45,7 +45,6 @@ mod run;
 mod said;
 mod schema;
 mod signals;
-mod sizes;
 mod stops;
 mod supervisors;
 mod terminal;
