@@ -3,8 +3,8 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
-mod crash;
 mod clock;
+mod crash;
 mod duplicate_lines;
 mod ending;
 mod evidence;
