@@ -24,7 +24,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
     let mut parts = finding.id.acts_on(about);
     // What was switched on matters for a crash, whoever called the library.
     if finding.id == Verdict::CustomNode && finding.crash {
-        parts.push(super::crash::CRASH);
+        parts.push(crate::hypothesis::crash::CRASH);
     }
     parts
 }
@@ -92,7 +92,7 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
     add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
-    super::crash::tags(view, messages, finding, &mut add);
+    crate::hypothesis::crash::tags(view, messages, finding, &mut add);
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));

@@ -3,8 +3,6 @@
 //! A finding always carries its lines. What the log cannot show is said as a gap, never guessed.
 
 mod concern;
-mod crash;
-mod fault;
 mod fill;
 mod fixes;
 mod launcher;

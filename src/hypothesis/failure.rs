@@ -22,7 +22,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(import_failure(view, messages));
     let exceptions = &view.session.exceptions;
-    let fault = crate::diagnosis::fault::examine(view, messages);
+    let fault = super::fault::examine(view, messages);
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
@@ -53,7 +53,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
-    let crash = crate::diagnosis::crash::examine(view, messages);
+    let crash = super::crash::examine(view, messages);
     if raised.is_empty() {
         findings.extend(without_exception(view, messages, crash.is_some() || fault.is_some()));
     }
@@ -118,7 +118,7 @@ fn only_passes(exception: &Exception) -> bool {
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    crate::diagnosis::fault::of(&text, messages)
+    super::fault::of(&text, messages)
         .or_else(|| messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)))
 }
 
@@ -279,15 +279,15 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
     let fault = outside.filter(|sign| sign.of == SignOf::Fault);
     let mut figures: Vec<Figure> = node_figure(exception, messages).into_iter().collect();
     if fault.is_some() {
-        figures.extend(crate::diagnosis::crash::surroundings(view, messages));
+        figures.extend(super::crash::surroundings(view, messages));
     }
     let starting = matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start)
         && !started_all_the_same(exception, view);
     let summary = match fault {
         Some(sign) => {
-            let summary = crate::diagnosis::fault::summary(sign, &exception.message, starting, messages);
+            let summary = super::fault::summary(sign, &exception.message, starting, messages);
             let moment = view.ending().filter(|_| exception.prompt == view.session.current_prompt());
-            crate::diagnosis::crash::with_moment(summary, moment, messages)
+            super::crash::with_moment(summary, moment, messages)
         }
         None => messages.text(key, &[("what", &what)]),
     };
