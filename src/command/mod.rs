@@ -2,30 +2,31 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
-mod attend;
 mod bisect;
-mod call;
 mod checklist;
-mod cleaning;
+mod common_arguments;
 mod compare;
+mod destination;
+mod environment;
 mod explain;
 mod generate;
 mod inputs;
 mod interrupt;
+mod interruptible_input;
 mod memory_limit;
 mod near;
 mod newest;
 mod piped;
 mod probe;
 mod redact;
+mod redaction;
 mod rules;
 mod run;
-mod surroundings;
 mod triage;
 mod usage;
 mod watch;
 
-pub use surroundings::Surroundings;
+pub use environment::Environment;
 pub use usage::usage_in_chinese;
 
 use std::io::{self, Write};
@@ -33,10 +34,10 @@ use std::path::PathBuf;
 
 use miette::Diagnostic;
 
+use crate::catalog::Packs;
 use crate::cli::{Cli, Command, Language, LanguageArgs, PackArgs};
 use crate::error::{UsageError, shown};
-use crate::report::{Palette, Translated, View};
-use crate::rule::Packs;
+use crate::render::{Palette, Translated, View};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +68,7 @@ impl Exit {
 pub struct Console<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
-    pub around: &'a Surroundings,
+    pub around: &'a Environment,
 }
 
 impl std::fmt::Debug for Console<'_> {
@@ -79,7 +80,7 @@ impl std::fmt::Debug for Console<'_> {
 impl Console<'_> {
     /// How reports are shown here, one screen of each.
     fn view(&self) -> View {
-        View { width: self.around.width(), palette: Palette::COLOUR, ..View::default() }
+        View { width: self.around.width(), palette: Palette::COLOUR, ascii: self.around.ascii, ..View::default() }
     }
 
     /// Shows a fault.
@@ -95,8 +96,22 @@ impl Console<'_> {
 pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     // The option counts more than the locale, for faults as for answers.
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
-    let around = Surroundings { chinese, ..console.around.clone() };
+    let around = Environment { chinese, ..console.around.clone() };
     let console = &mut Console { out: console.out, err: console.err, around: &around };
+    let mut cli = cli;
+    let output = cli.take_output();
+    let ended = match output.file.is_some() || output.open {
+        true => destination::written(&output, console, |console| dispatch(cli, console))?,
+        false => dispatch(cli, console)?,
+    };
+    console.out.flush()?;
+    match ended {
+        Ok(exit) => Ok(exit),
+        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
+    }
+}
+
+fn dispatch(cli: Cli, console: &mut Console<'_>) -> io::Result<Ended> {
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
@@ -111,13 +126,10 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Run(args)) => run::run(&args, console)?,
         Some(Command::Schema { of }) => generate::schema(of, console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
-        Some(Command::Man) => generate::man(console)?,
+        Some(Command::Man { command, out }) => generate::man(&command, out.as_deref(), console)?,
     };
     console.out.flush()?;
-    match ended {
-        Ok(exit) => Ok(exit),
-        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
-    }
+    Ok(ended)
 }
 
 /// What a command comes to: an exit status, or a call that cannot be answered. `UsageError` is large and rare.

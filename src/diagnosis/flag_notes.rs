@@ -1,15 +1,15 @@
 //! Flags of the command line that do nothing here, exclude each other, hide what is asked about, or do not exist.
 
-use super::draft::told;
-use super::finding::{Basis, Figure, Finding};
-use super::remedies;
-use super::view::View;
-use super::words::Words;
-use crate::rule::{FlagDef, Since};
+use super::fixes;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding};
+use crate::hypothesis::finding_builder::told;
+use crate::catalog::messages::Messages;
+use crate::catalog::{FlagDef, Since};
 use crate::timeline::Flag;
 
 /// A line for each flag of which there is something to say.
-pub fn notes(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<Figure> {
+pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Vec<Figure> {
     let session = view.session;
     let mut notes: Vec<Figure> = Vec::new();
     let mut add = |flag: &Flag, text: Option<String>| {
@@ -21,25 +21,25 @@ pub fn notes(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<Figure
     };
     let mut told_of: Vec<&str> = Vec::new();
     for flag in &session.flags {
-        let Some(def) = words.packs.flag(&flag.name) else { continue };
+        let Some(def) = messages.packs.flag(&flag.name) else { continue };
         let other = def.conflicts.iter().filter(|_| !told_of.contains(&flag.name.as_str())).find(|name| view.uses(name));
         if let Some(other) = other {
             told_of.extend(session.flag(other).map(|other| other.name.as_str()));
             let values = [("flag", flag.name.as_str()), ("other", other.as_str())];
-            add(flag, Some(words.say("flag-conflict", &values)));
+            add(flag, Some(messages.text("flag-conflict", &values)));
             continue;
         }
-        let text = idle(flag, def, view, words)
-            .or_else(|| overridden(flag, def, view, words))
-            .or_else(|| gone(flag, def, view, words))
-            .or_else(|| hides(flag, view, words, chosen));
+        let text = idle(flag, def, view, messages)
+            .or_else(|| overridden(flag, def, view, messages))
+            .or_else(|| gone(flag, def, view, messages))
+            .or_else(|| hides(flag, view, messages, chosen));
         add(flag, text);
     }
     notes
 }
 
 /// A fact or a flag holds here; `None` where the log does not tell.
-fn holds(name: &str, view: &View<'_>) -> Option<bool> {
+fn holds(name: &str, view: &Context<'_>) -> Option<bool> {
     if name.starts_with("--") {
         // A command line that is shown is shown whole.
         return Some(view.uses(name));
@@ -54,54 +54,54 @@ fn holds(name: &str, view: &View<'_>) -> Option<bool> {
 }
 
 /// What the packs call a fact that decides over a flag.
-fn name_of(name: &str, words: &Words<'_>) -> String {
+fn name_of(name: &str, messages: &Messages<'_>) -> String {
     let id = format!("flag-fact-{}", name.replace('_', "-"));
-    if name.starts_with("--") { name.to_owned() } else { words.say(&id, &[]) }
+    if name.starts_with("--") { name.to_owned() } else { messages.text(&id, &[]) }
 }
 
-fn idle(flag: &Flag, def: &FlagDef, view: &View<'_>, words: &Words<'_>) -> Option<String> {
+fn idle(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {
     let since = def.no_effect_since.is_none_or(|since| view.span.at_least(since) || view.dynamic_vram == Some(true));
     let with = def.no_effect_with.iter().filter(|_| since).find(|name| holds(name, view) == Some(true));
     if let Some(name) = with {
         let line = view.session.fact(name).map(|fact| fact.at.place.line.to_string());
-        let what = name_of(name, words);
+        let what = name_of(name, messages);
         let values = [("flag", flag.name.as_str()), ("what", &what), ("line", line.as_deref().unwrap_or_default())];
-        return Some(words.say(if line.is_some() { "flag-idle-line" } else { "flag-idle" }, &values));
+        return Some(messages.text(if line.is_some() { "flag-idle-line" } else { "flag-idle" }, &values));
     }
     let lacks = def.needs.iter().find(|name| holds(name, view) == Some(false))?;
-    Some(words.say("flag-idle-without", &[("flag", &flag.name), ("what", &name_of(lacks, words))]))
+    Some(messages.text("flag-idle-without", &[("flag", &flag.name), ("what", &name_of(lacks, messages))]))
 }
 
-fn overridden(flag: &Flag, def: &FlagDef, view: &View<'_>, words: &Words<'_>) -> Option<String> {
+fn overridden(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {
     let since = def.overridden_since.is_none_or(|since| view.span.at_least(since));
     let by = def.overridden_by.iter().filter(|_| since).find(|name| view.uses(name))?;
-    Some(words.say("flag-overridden", &[("flag", &flag.name), ("other", by)]))
+    Some(messages.text("flag-overridden", &[("flag", &flag.name), ("other", by)]))
 }
 
 /// The version that wrote the log does not have it.
-fn gone(flag: &Flag, def: &FlagDef, view: &View<'_>, words: &Words<'_>) -> Option<String> {
+fn gone(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {
     let exact = view.span.exact?;
     let version = exact.to_string();
     if let Some(until) = def.until.filter(|until| exact > *until) {
         let until = until.to_string();
-        return Some(words.say("flag-gone", &[("flag", &flag.name), ("version", &version), ("until", &until)]));
+        return Some(messages.text("flag-gone", &[("flag", &flag.name), ("version", &version), ("until", &until)]));
     }
     match def.since {
         Since::At(since) if exact < since => {
             let since = since.to_string();
-            Some(words.say("flag-not-yet", &[("flag", &flag.name), ("version", &version), ("since", &since)]))
+            Some(messages.text("flag-not-yet", &[("flag", &flag.name), ("version", &version), ("since", &since)]))
         }
         _ => None,
     }
 }
 
 /// It changes what the log shows of the very thing that the report is about.
-fn hides(flag: &Flag, view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Option<String> {
-    let parts = remedies::parts(chosen);
-    let def = words.packs.avoids.iter().find(|avoid| {
+fn hides(flag: &Flag, view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
+    let parts = fixes::parts(chosen);
+    let def = messages.packs.avoids.iter().find(|avoid| {
         avoid.flags.contains(&flag.name) && avoid.acts_on.iter().any(|part| parts.contains(&part.as_str()))
     })?;
     let in_range = def.since.is_none_or(|since| view.span.at_least(since));
-    let why = words.packs.prose_text("avoid", &def.id, "why", words.zh).filter(|_| in_range)?;
-    Some(words.say("flag-hides", &[("flag", &flag.name), ("why", why)]))
+    let why = messages.packs.prose_text("avoid", &def.id, "why", messages.zh).filter(|_| in_range)?;
+    Some(messages.text("flag-hides", &[("flag", &flag.name), ("why", why)]))
 }

@@ -25,12 +25,13 @@ use super::note::{Note, overwrite};
 use super::pace::Pace;
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
-use super::signal::{SignalTexts, SignalTracker};
+use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use super::track::Track;
+use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
-use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
 const NODES_LIMIT: usize = 1024;
 const LIST_LIMIT: usize = 64;
@@ -100,6 +101,7 @@ struct Open {
     leaks: LeakTracker,
     signals: SignalTracker,
     pace: Pace,
+    track: Track,
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
@@ -160,7 +162,7 @@ impl LoadDraft {
 /// Folds events into a [`Timeline`]. A clone that is finished tells the story up to now, while the fold goes on.
 #[derive(Debug, Clone)]
 pub struct Fold {
-    texts: SignalTexts,
+    texts: SignatureTexts,
     signs: Signs,
     done: Starts,
     open: Open,
@@ -234,7 +236,7 @@ struct End {
 impl Fold {
     pub fn new(packs: &Packs) -> Self {
         Self {
-            texts: SignalTexts::of(packs),
+            texts: SignatureTexts::of(packs),
             signs: Signs::of(packs),
             done: Starts::default(),
             open: Open::default(),
@@ -279,6 +281,7 @@ impl Fold {
         if began {
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
+            open.track.cut_off(&mut last.told);
             open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);

@@ -5,7 +5,7 @@
 
 mod clock;
 mod crash;
-mod doubled;
+mod duplicate_lines;
 mod ending;
 mod evidence;
 mod failure;
@@ -16,12 +16,13 @@ mod note;
 mod pace;
 mod prompts;
 mod session;
-mod signal;
+mod signature_hit;
 mod signs;
 mod starts;
+mod track;
 
 pub use crash::{CrashFrame, CrashStack, plain_path};
-pub use doubled::Once;
+pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
@@ -29,5 +30,6 @@ pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use pace::{Silence, Steps};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
-pub use signal::{Signal, SignalTexts};
+pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};
+pub use track::{Mark, MarkKind, PromptGroup};

@@ -10,7 +10,8 @@ use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
 use super::pace::{Silence, Steps};
-use super::signal::Signal;
+use super::signature_hit::SignatureHit;
+use super::track::{Mark, PromptGroup};
 use crate::event::FactValue;
 
 /// Value of a fact, as JSON shows it.
@@ -126,6 +127,11 @@ pub struct Prompt {
     pub bars: Vec<Steps>,
     /// Its `Prompt executed` line.
     pub executed_at: Option<Evidence>,
+    /// Seconds by the log's stamps; without a date in them since the first midnight.
+    pub began_at: Option<f64>,
+    pub ended_at: Option<f64>,
+    /// Steps times seconds per step of its bars.
+    pub step_seconds: Option<f64>,
     /// From requests to load lines, by their stamps.
     pub load_seconds: Option<f64>,
 }
@@ -225,6 +231,11 @@ pub struct Session {
     pub prompts_left_out: u64,
     /// The longest silences between stamped lines of prompts.
     pub silences: Vec<Silence>,
+    /// All prompts, neighbours put together where there are many.
+    pub prompt_groups: Vec<PromptGroup>,
+    /// The first and the latest things that happened, for pictures.
+    pub marks: Vec<Mark>,
+    pub marks_left_out: u64,
     pub leaks: BTreeMap<String, Leak>,
     pub leak_passes: u64,
     /// WARNINGs without their INFO line.
@@ -244,7 +255,7 @@ pub struct Session {
     /// What a crash handler printed.
     pub crash_stack: Option<CrashStack>,
     pub counts: Counts,
-    pub signals: Vec<Signal>,
+    pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,
     /// A limit that the log itself names, in MiB.
     pub container_limit_mib: Option<(f64, Evidence)>,

@@ -9,7 +9,7 @@ use crate::timeline::failure::Exception;
 use crate::timeline::note::Note;
 use crate::timeline::pace::add_bar;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
-use crate::timeline::signal::SignalTexts;
+use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
 
 /// The container has a limit of its own.
@@ -28,10 +28,14 @@ impl Open {
     pub(super) fn into_session(self) -> Session {
         let names = &self.names;
         let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
+        let track = self.track.into_told(names);
         let mut session = Session {
             prompt_list,
             prompts_left_out,
             silences: self.pace.into_silences(),
+            prompt_groups: track.groups,
+            marks: track.marks,
+            marks_left_out: track.left_out,
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
             stray_leak_warnings: self.leaks.stray_warnings,
@@ -104,7 +108,7 @@ impl Open {
         })
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts, signs: &Signs) {
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignatureTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
@@ -133,6 +137,7 @@ impl Open {
         if !matches!(event.what, What::Noise | What::Bar(_) | What::TracebackFrame { .. }) {
             self.signals.line(texts, event, prompt, always);
         }
+        self.track.event(event, prompt, &mut self.names);
         match &event.what {
             What::Fact { name, value, weak } => self.fact(name, value, *weak, at),
             What::Launch { args } => self.launch(args, at),

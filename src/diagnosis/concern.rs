@@ -1,0 +1,37 @@
+//! What the user asked about, when the verdict is about something else: said in a line, with what speaks against it.
+
+use super::Question;
+use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding};
+use crate::hypothesis::finding_builder::told;
+use crate::timeline::EndingKind;
+
+/// A line for each worry that `chosen` does not answer.
+pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, question: &Question) -> Vec<Figure> {
+    let sampled = question.samples.is_some();
+    question
+        .asked
+        .iter()
+        .filter(|word| !chosen.id.answers(word))
+        .filter_map(|word| note(view, messages, word, sampled))
+        .map(|text| told("asked", text, Basis::Measured, Vec::new()))
+        .collect()
+}
+
+fn note(view: &Context<'_>, messages: &Messages<'_>, word: &str, sampled: bool) -> Option<String> {
+    let session = view.session;
+    let prompts = messages.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
+    match word {
+        "leak" if session.leaks.is_empty() => {
+            let key = if sampled { "asked-leak-sampled" } else { "asked-leak" };
+            Some(messages.text(key, &[("prompts", &prompts)]))
+        }
+        "oom" if session.ooms.is_empty() && session.host_ooms.is_empty() => Some(messages.text("asked-oom", &[])),
+        "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => {
+            Some(messages.text("asked-killed", &[]))
+        }
+        crate::hypothesis::slow::WORD => crate::hypothesis::slow::note(view, messages),
+        _ => None,
+    }
+}
