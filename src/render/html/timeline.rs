@@ -291,7 +291,8 @@ fn is_event(mark: &MarkReport) -> bool {
 
 /// What belongs to no class: unloads, retries, memory that was refused.
 fn events(report: &Report, axis: &Axis, y: f64, context: &Context<'_>) -> Markup {
-    let marks: Vec<&MarkReport> = report.sessions.iter().flat_map(|session| &session.marks).filter(|mark| is_event(mark)).collect();
+    let marks: Vec<&MarkReport> =
+        report.sessions.iter().flat_map(|session| &session.marks).filter(|mark| is_event(mark)).collect();
     let grave = |mark: &&MarkReport| matches!(mark.kind.as_str(), "out-of-memory" | "ram-refused" | "killed");
     let (grave, other): (Vec<&MarkReport>, Vec<&MarkReport>) = marks.into_iter().partition(grave);
     html! {
