@@ -118,8 +118,7 @@ fn only_passes(exception: &Exception) -> bool {
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    super::fault::of(&text, messages)
-        .or_else(|| messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)))
+    super::fault::of(&text, messages).or_else(|| messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)))
 }
 
 /// The last error that was logged with its traceback while prompts ran, and ended none of them. A connection that broke is
