@@ -6,7 +6,12 @@ use crate::hypothesis::finding::{Basis, Figure, Finding};
 use crate::hypothesis::finding_builder::told;
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagDef, Since};
-use crate::timeline::Flag;
+use crate::timeline::{Evidence, Flag};
+
+/// The rule that takes ComfyUI's own word for arguments that it does not know.
+const REFUSED: &str = "unrecognized-arguments";
+/// Lines of refusals that are named.
+const LINES_NAMED: usize = 4;
 
 /// A line for each flag of which there is something to say.
 pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Vec<Figure> {
@@ -35,7 +40,22 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> V
             .or_else(|| hides(flag, view, messages, chosen));
         add(flag, text);
     }
+    notes.extend(unknown(view, messages));
     notes
+}
+
+/// Arguments that ComfyUI refused before a later start went without them.
+fn unknown(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let refused = |at: &&Evidence| at.rule == REFUSED;
+    let all: Vec<&Evidence> =
+        view.timeline.sessions.iter().flat_map(|session| &session.error_notices).filter(refused).collect();
+    let at = all.last()?;
+    let hit = messages.packs.matcher().find(at.text.as_bytes())?;
+    let arguments = String::from_utf8_lossy(hit.captures.get("arguments")?.text).into_owned();
+    let text = messages.text("flags-unknown", &[("flags", &arguments)]);
+    let mut lines: Vec<u64> = all.iter().map(|at| at.place.line).collect();
+    lines.truncate(LINES_NAMED);
+    Some(told("flags-unknown", text, Basis::Measured, lines))
 }
 
 /// A fact or a flag holds here; `None` where the log does not tell.

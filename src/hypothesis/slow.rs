@@ -39,6 +39,11 @@ pub fn answer(case: &Case<'_>, asked: bool) -> Option<Finding> {
     if asked { in_part(view, messages).or_else(|| spent(view, messages)).or_else(|| unknown(view, messages)) } else { None }
 }
 
+/// The finding is about slowness itself.
+pub fn is_about(finding: &Finding) -> bool {
+    finding.id.is_empty() && finding.about.as_deref().is_some_and(|about| about.starts_with(WORD))
+}
+
 /// The numbers of this start show that equal work became slower.
 pub fn is_shown(view: &Context<'_>) -> bool {
     slower(view).is_some()
@@ -262,7 +267,7 @@ fn steps_figure(prompt: Option<&Prompt>, messages: &Messages<'_>) -> Option<Figu
 fn in_part(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let session = view.session;
     let partial = session.loads.iter().filter_map(|(class, load)| {
-        let at = load.last.as_ref()?;
+        let at = load.size_at.as_ref()?;
         let hit = messages.packs.matcher().find(at.text.as_bytes())?;
         let number = |name: &str| std::str::from_utf8(hit.captures.get(name)?.text).ok()?.parse::<f64>().ok();
         let size = number("loaded").or_else(|| number("usable"))?;
@@ -368,5 +373,6 @@ fn span(seconds: f64, messages: &Messages<'_>) -> String {
     let whole = seconds.round();
     let (minutes, rest) = ((whole / 60.0).floor(), whole % 60.0);
     let number = |value: f64| text::number(value, 0);
-    messages.text("span-minutes", &[("m", &number(minutes)), ("s", &number(rest)), ("all", &number(whole))])
+    let all = if seconds < 600.0 { text::number(seconds, 1) } else { number(whole) };
+    messages.text("span-minutes", &[("m", &number(minutes)), ("s", &number(rest)), ("all", &all)])
 }

@@ -6,6 +6,7 @@
 
 mod bisect_world;
 mod case;
+mod crashes;
 mod probe_world;
 mod rule;
 
@@ -46,6 +47,7 @@ mod run;
 mod said;
 mod schema;
 mod signals;
+mod slow;
 mod stops;
 mod supervisors;
 mod terminal;
