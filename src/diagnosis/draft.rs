@@ -63,6 +63,8 @@ impl Draft {
                 settle: None,
                 session,
                 prompt: None,
+                circumstances: Vec::new(),
+                slots: Vec::new(),
                 recovered: false,
                 mentioned: false,
             },
@@ -105,6 +107,18 @@ impl Draft {
 
     pub fn settle(mut self, settle: String) -> Self {
         self.finding.settle = Some(settle);
+        self
+    }
+
+    /// Circumstances that remedies ask for in `when`.
+    pub fn circumstances(mut self, circumstances: Vec<String>) -> Self {
+        self.finding.circumstances.extend(circumstances);
+        self
+    }
+
+    /// What stands for the placeholders of remedies.
+    pub fn slots(mut self, slots: Vec<(String, String)>) -> Self {
+        self.finding.slots.extend(slots);
         self
     }
 

@@ -5,7 +5,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::rule::{SignDef, SignOf};
+use crate::rule::{AnswerDef, SignDef, SignOf};
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -13,19 +13,18 @@ const PACKS_NAMED: usize = 3;
 /// What lies outside the code, as the packs' signs call it.
 const NETWORK: &str = "network";
 const USER: &str = "user";
-/// Reasons of a refused prompt that are shown.
-const REFUSALS_SHOWN: usize = 8;
 
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    findings.extend(import_failure(view, words));
+    findings.extend(super::import::examine(view, words));
     let exceptions = &view.session.exceptions;
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, words) && !optional_of_library(exception, view, words))
-        .filter(|exception| !told_by_host_oom(exception, view))
+        .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, words))
+        .filter(|exception| !beside_start(exception, view) && !follows(exception, view, words))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -33,7 +32,11 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     let mut core_told = false;
     for exception in raised.iter().rev() {
         let blamed = exception.dirs.last().filter(|dir| {
-            !words.packs.is_own_folder(dir) && !only_passes(exception, view) && outside(exception, words).is_none()
+            !words.packs.is_own_folder(dir)
+                && !only_passes(exception, view)
+                && outside(exception, words).is_none()
+                && answer(exception, words).is_none()
+                && !of_worker(exception, view)
         });
         match blamed {
             Some(dir) if !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
@@ -82,6 +85,33 @@ fn optional_of_library(exception: &Exception, view: &View<'_>, words: &Words<'_>
         && !exception.frames.is_empty()
 }
 
+/// It ended a thread that is not the one that runs prompts: ComfyUI goes on.
+fn beside_start(exception: &Exception, view: &View<'_>) -> bool {
+    exception.thread.is_some() && !of_worker(exception, view)
+}
+
+/// It ended the thread that runs prompts.
+pub fn of_worker(exception: &Exception, view: &View<'_>) -> bool {
+    let died = view.session.worker_died.as_ref();
+    exception.thread.is_some()
+        && died.is_some_and(|died| died.place.line + 1 >= exception.at.place.line && died.place <= exception.at.place)
+}
+
+/// What failed before is told by a line of ComfyUI's own, and this is what comes of it.
+fn follows(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
+    consequence_of(exception, view, words).is_some()
+}
+
+/// The line of ComfyUI's own that an exception follows from.
+pub fn consequence_of<'t>(exception: &Exception, view: &View<'t>, words: &Words<'_>) -> Option<&'t Evidence> {
+    let signs: Vec<&SignDef> = words.packs.signs_of(SignOf::Consequence).collect();
+    let fits = |sign: &&&SignDef| exception.frames.iter().any(|frame| sign.fits(frame));
+    let causes = signs.iter().filter(fits).map(|sign| sign.is.as_str());
+    causes.into_iter().find_map(|cause| {
+        view.session.error_notices.iter().find(|notice| notice.rule == cause && notice.place < exception.at.place)
+    })
+}
+
 /// A connection broke in code of nobody's nodes before prompts ran well: a browser went away.
 fn of_server(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
     exception.place == ExceptionPlace::Unknown
@@ -113,8 +143,17 @@ fn only_passes(exception: &Exception, view: &View<'_>) -> bool {
 /// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p SignDef> {
-    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text))
+    outside_text(&format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message), words)
+}
+
+/// The packs' answer to its text.
+fn answer<'p>(exception: &Exception, words: &Words<'p>) -> Option<&'p AnswerDef> {
+    words.packs.answer(&format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message))
+}
+
+/// The same of an error's text.
+pub fn outside_text<'p>(text: &str, words: &Words<'p>) -> Option<&'p SignDef> {
+    words.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(text))
 }
 
 /// The last error that was logged with its traceback while prompts ran, and ended none of them. A connection that broke is
@@ -260,9 +299,12 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { "import-failure" } else { "other-error" };
-    let outside = outside(exception, words).filter(|sign| !sign.says.is_empty());
+    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+    let meaning = super::notice::meaning(&text, &what, words);
+    let worker = of_worker(exception, view);
+    let lost = view.session.prompts.lost;
     let key = match exception.place {
-        _ if let Some(sign) = outside => &sign.says,
+        _ if worker => "error-worker",
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown
             if exception.headed && view.ending().is_some_and(|ending| ending.in_flight.is_some()) =>
@@ -287,13 +329,26 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
             line.remark = Some(words.say("remark-last-frame", &[("frame", frame)]));
         }
     }
-    let figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
-    Draft::new(id, view.number, status, words.say(key, &[("what", &what)]))
-        .about(match outside {
-            Some(sign) => &sign.is,
-            None if kind.is_empty() => "error",
-            None => &kind,
-        })
+    let mut figures: Vec<Figure> = node_figure(exception, words).into_iter().collect();
+    let summary = match &meaning {
+        Some(meaning) if !worker => meaning.says.clone(),
+        _ => words.say(key, &[("what", &what)]),
+    };
+    if worker {
+        lines.extend(view.session.worker_died.as_ref().map(|at| evidence(at, None)));
+        if lost > 0 {
+            let text = words.count("figure-worker-lost-one", "figure-worker-lost-many", lost, &[]);
+            figures.push(told("lost", text, Basis::Measured, vec![exception.at.place.line]));
+        }
+    }
+    let about = match &meaning {
+        _ if worker => "worker-died",
+        Some(meaning) => &meaning.about,
+        None if kind.is_empty() => "error",
+        None => &kind,
+    };
+    Draft::new(id, view.number, status, summary)
+        .about(about)
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
@@ -373,77 +428,5 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             .because(vec![counted(errors, None)]),
         );
     }
-    findings.extend(refused(view, words));
-    let prompts = session.prompts;
-    if findings.is_empty()
-        && prompts.executed == 0
-        && session.server_ready.is_none()
-        && let Some(at) = session.error_notices.last()
-    {
-        findings.push(
-            Draft::new("other-error", view.number, Status::Likely, words.say("error-notice", &[("text", &at.text)]))
-                .about(&at.rule)
-                .grade(Grade::Moderate, words.say("grade-error-text", &[]))
-                .because(vec![evidence(at, None)]),
-        );
-    }
     findings
-}
-
-fn import_failure(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
-    let failed: Vec<_> = view.session.nodes.iter().filter(|node| node.failed).collect();
-    let first = failed.first()?;
-    let names: Vec<&str> = failed.iter().map(|node| node.dir.as_str()).take(4).collect();
-    // What begins with a dot is hidden on purpose; nobody made a node pack of it.
-    let hidden = failed.iter().all(|node| node.dir.starts_with('.'));
-    let (one, many) = if hidden { ("import-hidden", "import-hidden") } else { ("import-one", "import-many") };
-    let summary = words.count(one, many, failed.len() as u64, &[("dirs", &names.join(", "))]);
-    let mut lines = Vec::new();
-    let mut figures = Vec::new();
-    for node in failed.iter().take(6) {
-        lines.push(evidence(&node.at, None));
-        if let (Some(at), Some(reason)) = (&node.reason_at, &node.reason) {
-            if at.place.line != node.at.place.line {
-                lines.push(evidence(at, None));
-            }
-            let text = words.say("figure-import-reason", &[("dir", &node.dir), ("reason", reason)]);
-            figures.push(told("reason", text, Basis::Measured, vec![at.place.line]));
-        }
-    }
-    let candidates = failed.iter().take(8).map(|node| Candidate {
-        dir: node.dir.clone(),
-        why: "import".to_owned(),
-        reason: words.say("candidate-import", &[]),
-        at: Some(super::draft::place(&node.at.place, None)),
-    });
-    Some(
-        Draft::new("import-failure", view.number, Status::Confirmed, summary)
-            .about(&first.dir)
-            .grade(Grade::Certain, words.say("grade-import", &[]))
-            .figures(figures)
-            .candidates(candidates.collect())
-            .because(lines),
-    )
-}
-
-/// Prompts that ComfyUI refused before they ran. Where node packs failed to import, that is the cause.
-fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
-    let session = view.session;
-    let at = session.invalid_at.as_ref()?;
-    if session.nodes.iter().any(|node| node.failed) {
-        return None;
-    }
-    let all = session.prompts.executed == 0;
-    let later = session.last_executed.as_ref().is_some_and(|last| last.place > at.place);
-    let key = if all { "error-refused" } else { "error-refused-some" };
-    let number = session.prompts.invalid.to_string();
-    let reasons = session.refusals.iter().take(REFUSALS_SHOWN);
-    Some(
-        Draft::new("other-error", view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
-            .about("invalid-prompt")
-            .grade(Grade::Strong, words.say("grade-error-text", &[]))
-            .in_prompt(session.current_prompt())
-            .recovered(later)
-            .because(reasons.chain([at]).map(|at| evidence(at, None)).collect()),
-    )
 }

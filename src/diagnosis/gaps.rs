@@ -87,14 +87,16 @@ pub fn ruled_out(
 fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {
     let session = view.session;
     let card = session.fact("device").is_some();
+    // An allocator's message names the size of the card too.
+    let capacity = session.ooms.iter().find_map(|oom| oom.numbers.capacity);
     let missing = [
         ("missing-version", view.span.is_unknown()),
         ("missing-card", !card),
-        ("missing-vram", card && view.vram_mib().is_none()),
+        ("missing-vram", card && view.vram_mib().is_none() && capacity.is_none()),
         ("missing-ram", view.ram_mib().is_none()),
     ];
     let list: Vec<String> = missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| words.say(key, &[])).collect();
-    list.join(", ")
+    list.join(&words.say("list-comma", &[]))
 }
 
 /// What stays open, most useful first.
@@ -103,7 +105,10 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others:
     let mut list = Vec::new();
     let prompts = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
     // Of another program's log there is nothing to miss.
-    if matches!(chosen.about.as_deref(), Some("insufficient-not-comfyui" | "insufficient-empty")) {
+    if matches!(
+        chosen.about.as_deref(),
+        Some("insufficient-not-comfyui" | "insufficient-empty" | "start-unfinished" | "start-ended" | "other-program")
+    ) {
         return list;
     }
     let mut add = |key: &str, holds: bool, values: &[(&str, &str)]| {
@@ -122,7 +127,8 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others:
     }
     let missing = missing_of_start(view, words);
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
-    add("gap-start", no_start, &[("missing", &missing)]);
+    let key = if session.start.is_some() { "gap-start-part" } else { "gap-start" };
+    add(key, no_start, &[("missing", &missing)]);
     add("gap-version", view.span.is_unknown() && !no_start, &[]);
     add("gap-last-call", id == "leak-confirmed", &[]);
     add("gap-kill-cause", id == "host-oom" && chosen.grade < super::finding::Grade::Strong, &[]);

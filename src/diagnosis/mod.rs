@@ -3,24 +3,32 @@
 //! A finding always carries its lines. What the log cannot show is said as a gap, never guessed.
 
 mod bugs;
+mod cause;
 mod classes;
 pub(crate) mod defaults;
 mod design;
 mod draft;
 mod failure;
+mod fill;
 mod finding;
 mod gaps;
 mod given_up;
 mod growth;
 mod host;
+mod import;
 mod launcher;
 mod leak;
+mod lone;
 mod mention;
+mod notice;
 mod oom;
 mod packages;
+mod python;
 mod quiet;
+mod refused;
 mod reload;
 mod remedies;
+mod start;
 mod starts;
 mod starved;
 mod verdict;
@@ -129,6 +137,10 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
     findings.extend(host::examine(view, words));
     findings.extend(given_up::examine(view, words));
     findings.extend(failure::examine(view, words));
+    findings.extend(refused::examine(view, words));
+    findings.extend(lone::examine(view, words));
+    let notice = notice::examine(view, words, &findings);
+    findings.extend(notice);
     findings.extend(reload::examine(view, words));
     findings.extend(growth::examine(view, words, samples));
     findings.extend(packages::examine(view, words));

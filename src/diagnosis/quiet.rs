@@ -29,6 +29,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         || tally.kin > 0
         || session.fact("total_vram_mib").is_some()
         || session.fact("comfyui_version").is_some();
+    if let Some(finding) = other_program(view, words) {
+        return finding;
+    }
     if !is_comfyui && tally.hidden > 0 {
         let settle = Some(words.say("settle-prefix", &[]));
         return Finding { settle, ..insufficient(view, words, "insufficient-prefix") };
@@ -41,6 +44,9 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
         return insufficient(view, words, "insufficient-broken-off");
     }
     if let Some(finding) = started_again(timeline, views, words) {
+        return finding;
+    }
+    if let Some(finding) = unfinished_start(views, words) {
         return finding;
     }
     let ending = view.ending();
@@ -93,7 +99,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
         return Draft::new("no-fault", view.number, Status::Confirmed, words.say("no-fault-start", &[]))
-            .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
+            .grade(Grade::Moderate, words.say("grade-no-fault-start", &[]))
             .because(fact.into_iter().collect());
     }
     let code = ending.and_then(|ending| ending.exit_code);
@@ -124,6 +130,39 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     insufficient(view, words, key)
 }
 
+/// Another program wrote this log, and nothing of ComfyUI's own queue is in it.
+fn other_program(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let fact = session.fact("other_program")?;
+    let own = session.prompts.got + session.prompts.executed > 0
+        || session.fact("comfyui_version").is_some_and(|fact| !fact.weak);
+    let program = fact.value.as_text().filter(|_| !own && session.server_ready.is_none())?;
+    let finding = Draft::new(
+        "insufficient-evidence",
+        view.number,
+        Status::NotAssessable,
+        words.say("other-program", &[("program", program)]),
+    )
+    .about("other-program")
+    .grade(Grade::Strong, words.say("grade-other-program", &[]))
+    .figures(vec![told(
+        "loads",
+        words.say("figure-other-program-loads", &[]),
+        Basis::Formula,
+        vec![fact.at.place.line],
+    )])
+    .settle(words.say("settle-other-program", &[("program", program)]));
+    Some(finding.because(vec![evidence(&fact.at, None)]))
+}
+
+/// The last start came to no server, and nobody stopped it.
+fn unfinished_start(views: &[View<'_>], words: &Words<'_>) -> Option<Finding> {
+    let last = views.last()?;
+    let by_user = last.session.exceptions.iter().any(|one| super::failure::stopped_by_user(one, words));
+    let stopped = last.session.stopped.is_some() || last.ending().is_some_and(|ending| !ending.kills.is_empty());
+    if by_user || stopped { None } else { super::start::finding(last, words) }
+}
+
 /// ComfyUI was started again while a prompt was in flight, and nothing tells how the start before ended.
 fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> Option<Finding> {
     let silent = |view: &&View<'_>| {
@@ -139,7 +178,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
         false => ("insufficient-restarted-one", "insufficient-restarted-many"),
     };
     let summary = words.count(one, many, timeline.silent_restarts, &[("line", &line)]);
-    let mut figures = in_flight(view, words);
+    let mut figures = vec![unended(view, words)];
     let later = Starts::of(timeline, views).later(view.number);
     let good = later.good_prompts();
     if good > 0 && !later.hidden {
@@ -197,6 +236,13 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),
         _ => draft.settle(words.say("settle-insufficient", &[])).because(lines),
     }
+}
+
+/// The prompt that has no end before ComfyUI was started again.
+fn unended(view: &View<'_>, words: &Words<'_>) -> Figure {
+    let number = view.session.current_prompt().to_string();
+    let line = view.session.last_line;
+    told("unended", words.say("figure-unended", &[("prompt", &number)]), Basis::Measured, vec![line])
 }
 
 /// What was going on when the start ended.

@@ -1,6 +1,7 @@
 //! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
 //! these flags leave open.
 
+use super::fill::Slots;
 use super::finding::{Avoid, Finding, Status, Step};
 use super::view::{Os, View};
 use super::words::Words;
@@ -33,6 +34,7 @@ pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
         "caching-by-design" => vec!["cache"],
         "pinning-by-design" => vec!["pins"],
         // A cause outside, or a prompt that was refused, has remedies of its own.
+        "other-error" if words.packs.answers.iter().any(|answer| answer.id == about) => vec![about],
         "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
             vec![about]
         }
@@ -111,8 +113,17 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("tiled-already", session.counts.tiled_retries.is_some());
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
+    let portable = session.flag_fact("embedded_python") == Some(true);
+    let by_path = |text: &str| text.contains("python_embeded");
+    let texts = ["python_path", "requirements_command", "launcher"].into_iter().filter_map(|name| session.text(name));
+    add("portable", portable || texts.into_iter().any(by_path));
     add("custom-nodes-off", view.nodes_off());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    for circumstance in &finding.circumstances {
+        if !tags.contains(circumstance) {
+            tags.push(circumstance.clone());
+        }
+    }
     tags
 }
 
@@ -209,16 +220,27 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         .iter()
         .filter(|remedy| {
             let acts = |part: &String| parts.contains(&part.as_str());
+            let narrow = narrow && finding.id != "import-failure";
             let fits = if narrow { remedy.acts_on.iter().all(acts) } else { remedy.acts_on.iter().any(acts) };
             fits && open(remedy, view, words, &tags)
         })
         .collect();
     chosen.sort_by_key(|remedy| {
         // A remedy made for this part goes before one that helps it besides.
-        let main = parts.first().is_some_and(|part| remedy.acts_on.first().is_some_and(|acts| acts == part));
+        let first = |part: &&str| remedy.acts_on.first().is_some_and(|acts| acts == part);
+        let main = finding.id == "import-failure" || parts.first().is_some_and(first);
         (!main, remedy.order)
     });
-    chosen.into_iter().map(|remedy| step(remedy, words)).collect()
+    let slots = Slots::of(view, words, finding);
+    let mut groups: Vec<&str> = Vec::new();
+    let mut steps: Vec<Step> = answer_step(finding, words, &slots).into_iter().collect();
+    for remedy in chosen {
+        let done = !remedy.group.is_empty() && groups.contains(&remedy.group.as_str());
+        let Some(step) = step(remedy, words, &slots).filter(|_| !done) else { continue };
+        groups.push(&remedy.group);
+        steps.push(step);
+    }
+    steps
 }
 
 /// What helps against a known bug: the repaired version, then the workaround of its record.
@@ -285,15 +307,29 @@ pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     view.has_flag(def) && !used && !idle && !clash
 }
 
-fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
+/// What the answer to the finding's text tells to do.
+fn answer_step(finding: &Finding, words: &Words<'_>, slots: &Slots) -> Option<Step> {
+    let about = finding.about.as_deref()?;
+    let answer = words.packs.answers.iter().find(|answer| answer.id == about)?;
+    let text = words.packs.prose_text("answer", &answer.id, "step", words.zh).filter(|text| !text.is_empty())?;
+    let command = Some(answer.command.as_str()).filter(|command| !command.is_empty());
+    Some(Step { command: command.and_then(|command| slots.fill(command)), ..plain(slots.fill(text)?) })
+}
+
+/// The step in words; none where a placeholder cannot be filled.
+fn step(remedy: &RemedyDef, words: &Words<'_>, slots: &Slots) -> Option<Step> {
     let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh).map(str::to_owned);
-    Step {
-        text: text("text").unwrap_or_else(|| remedy.id.clone()),
-        command: None,
+    let command = match remedy.command.as_str() {
+        "" => None,
+        command => Some(slots.fill(command)?),
+    };
+    Some(Step {
+        text: slots.fill(&text("text").unwrap_or_else(|| remedy.id.clone()))?,
+        command,
         cost: text("cost"),
         flags: remedy.flags.clone(),
         remedy: Some(remedy.id.clone()),
-    }
+    })
 }
 
 /// Common steps that would not help here.

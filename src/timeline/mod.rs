@@ -12,9 +12,11 @@ mod leak;
 mod names;
 mod note;
 mod prompts;
+mod refusal;
 mod session;
 mod signal;
 mod signs;
+mod stage;
 mod starts;
 
 pub use doubled::Once;
@@ -23,6 +25,10 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
-pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
+pub use refusal::Refusal;
+pub use session::{
+    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, Unloads,
+};
 pub use signal::{Signal, SignalTexts};
+pub use stage::Start;
 pub use starts::{LeftOut, Seen};

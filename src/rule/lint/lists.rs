@@ -27,8 +27,11 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 34] = [
+pub const FACTS: [&str; 37] = [
     "comfyui_version",
+    "other_program",
+    "requirements_command",
+    "revision_date",
     "git_describe",
     "pytorch_version",
     "python_version",

@@ -17,6 +17,12 @@ pub struct RemedyDef {
     pub acts_on: Vec<String>,
     #[serde(default)]
     pub text: Prose,
+    /// What to type, with placeholders.
+    #[serde(default)]
+    pub command: String,
+    /// Of the remedies of a group only the first that is open is shown.
+    #[serde(default)]
+    pub group: String,
     #[serde(default)]
     pub cost: Prose,
     /// Flags that the text tells to add.

@@ -1,0 +1,92 @@
+//! A known fault's text that stands alone: somebody pasted the one line that names the error.
+
+use super::cause::Causes;
+use super::draft::{Draft, evidence, told};
+use super::finding::{Basis, Finding, Grade, Status};
+use super::view::View;
+use super::words::Words;
+use crate::rule::SignOf;
+use crate::timeline::LoneError;
+
+/// The last error without a traceback, where nothing else in this start tells of a failure.
+pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let session = view.session;
+    let told_otherwise = !session.exceptions.is_empty() || !session.ooms.is_empty() || !session.host_ooms.is_empty();
+    let works = session.has_work() || session.server_ready.is_some();
+    if told_otherwise || works || session.nodes.iter().any(|node| node.failed) {
+        return None;
+    }
+    let known = |error: &&LoneError| {
+        let text = text(error);
+        super::notice::meaning(&text, "", words).is_some_and(|known| known.about != "network")
+            || pack_of(&text, words).is_some()
+    };
+    let error = session.lone_errors.iter().rev().find(known).or(session.lone_errors.last())?;
+    Some(of(error, view, words))
+}
+
+fn text(error: &LoneError) -> String {
+    if error.message.is_empty() { error.kind.clone() } else { format!("{}: {}", error.kind, error.message) }
+}
+
+/// The folder of a node pack that the text names.
+fn pack_of(text: &str, words: &Words<'_>) -> Option<String> {
+    let slashes = text.replace('\\', "/");
+    let folder = words
+        .packs
+        .node_folders()
+        .find_map(|folder| slashes.split_once(&format!("/{folder}/")).map(|(_, rest)| rest))?;
+    let dir = folder.split(['/', '\'', '"']).next()?;
+    (!dir.is_empty() && !words.packs.is_own_folder(dir)).then(|| dir.to_owned())
+}
+
+fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
+    let text = text(error);
+    let what = crate::text::cut_chars(&text, 160);
+    let import = words.packs.shows(SignOf::ImportFault, error.kind.rsplit('.').next().unwrap_or(&error.kind));
+    let causes = Causes::of(words.packs);
+    let cause = causes.find(&error.message, None);
+    let meaning = super::notice::meaning(&text, &what, words);
+    let alone = told("alone", words.say("figure-error-alone", &[]), Basis::Measured, vec![error.at.place.line]);
+    let lines = vec![evidence(&error.at, None)];
+    let grade = words.say("grade-error-alone", &[]);
+    if let Some(dir) = pack_of(&text, words) {
+        let why = cause.as_ref().map_or(what, |cause| cause.says(words));
+        let summary = words.say("lone-pack", &[("dir", &dir), ("why", &why)]);
+        let tags = cause.map_or_else(|| vec!["cause-unknown".to_owned()], |cause| vec![cause.def.tag.clone()]);
+        return Draft::new("import-failure", view.number, Status::Likely, summary)
+            .about(&dir)
+            .grade(Grade::Moderate, grade)
+            .figures(vec![alone])
+            .circumstances(tags)
+            .slots(vec![("pack".to_owned(), dir.clone())])
+            .candidates(vec![super::finding::Candidate {
+                dir,
+                why: "import".to_owned(),
+                reason: words.say("candidate-named", &[]),
+                at: Some(super::draft::place(&error.at.place, None)),
+            }])
+            .because(lines);
+    }
+    let (id, about, summary) = match (meaning, cause.filter(|_| import)) {
+        (Some(meaning), _) => ("other-error", meaning.about, meaning.says),
+        (None, Some(cause)) => {
+            let summary = words.say("lone-import", &[("why", &cause.says(words))]);
+            let slots = cause.pip(words.packs).map(|pip| ("packages".to_owned(), pip)).into_iter().collect();
+            return Draft::new("import-failure", view.number, Status::Likely, summary)
+                .about(&cause.def.id)
+                .grade(Grade::Moderate, grade)
+                .figures(vec![alone])
+                .circumstances(vec![cause.def.tag.clone()])
+                .slots(slots)
+                .because(lines);
+        }
+        (None, None) => ("other-error", error.kind.clone(), words.say("lone-error", &[("what", &what)])),
+    };
+    Draft::new(id, view.number, Status::Likely, summary)
+        .about(&about)
+        .grade(Grade::Moderate, grade)
+        .figures(vec![alone])
+        .settle(words.say("settle-error-alone", &[]))
+        .because(lines)
+}

@@ -1,0 +1,90 @@
+//! Starts of ComfyUI that came to no server: how far they came, and whether the program had ended.
+
+use super::draft::{Draft, evidence, told};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::launcher::Launch;
+use super::view::View;
+use super::words::Words;
+use crate::timeline::{EndingKind, Evidence, Start};
+
+/// The start of this session, when nothing shows that the server came up or that a prompt ran.
+pub fn unfinished<'t>(view: &View<'t>) -> Option<&'t Start> {
+    let session = view.session;
+    session.start.as_ref().filter(|_| session.server_ready.is_none() && !session.has_work())
+}
+
+/// The stage as a noun.
+pub fn stage_name(start: &Start, words: &Words<'_>) -> String {
+    words.packs.prose_text("stage", &start.stage, "name", words.zh).unwrap_or(&start.stage).to_owned()
+}
+
+/// The next stage, which this start did not show.
+fn next_stage(start: &Start, words: &Words<'_>) -> Option<String> {
+    let next = words.packs.stages.iter().find(|stage| stage.order > start.order)?;
+    words.packs.prose_text("stage", &next.id, "name", words.zh).map(str::to_owned)
+}
+
+/// The line by which the program had ended: a question for a key, an exit code.
+fn ended_by<'t>(view: &View<'t>) -> Option<&'t Evidence> {
+    let ending = view.ending()?;
+    let code = ending.exit_at.as_ref().filter(|_| ending.exit_code != Some(0));
+    ending.crash.as_ref().or(code).or(ending.pause.as_ref())
+}
+
+/// ComfyUI ended while it started, and no line names an error; or the log ends there.
+pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+    let start = unfinished(view)?;
+    let stage = stage_name(start, words);
+    let line = start.at.place.line.to_string();
+    let mut figures: Vec<Figure> = Vec::new();
+    if let Some(next) = next_stage(start, words) {
+        let text = words.say("figure-start-next", &[("stage", &stage), ("line", &line), ("next", &next)]);
+        figures.push(told("start-stage", text, Basis::Measured, vec![start.at.place.line]));
+    }
+    let last = |remark: &str| -> EvidenceReport { evidence(&start.at, Some(words.say(remark, &[]))) };
+    match ended_by(view) {
+        Some(at) => {
+            let ending = view.ending();
+            let code = ending.and_then(|ending| ending.exit_code).map(|code| code.to_string());
+            let native = ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash);
+            let key = match (&code, native) {
+                (Some(_), true) => "start-crashed",
+                (Some(_), false) => "start-ended-code",
+                (None, _) => "start-ended",
+            };
+            let code = code.unwrap_or_default();
+            let hint =
+                ending.and_then(|ending| ending.pause.as_ref()).filter(|pause| pause.rule == "launcher-portable-hint");
+            if let Some(pause) = hint {
+                let text = words.say("figure-launcher-hint", &[]);
+                figures.push(told("launcher-hint", text, Basis::Measured, vec![pause.place.line]));
+            }
+            let draft = Draft::new(
+                "other-error",
+                view.number,
+                Status::Likely,
+                words.say(key, &[("stage", &stage), ("code", &code)]),
+            )
+            .about("start-ended")
+            .grade(Grade::Moderate, words.say("grade-start-ended", &[]))
+            .figures(figures)
+            .settle(words.say("settle-start-ended", &[]));
+            Some(draft.because(vec![last("remark-start-last"), evidence(at, None)]))
+        }
+        None => {
+            let log = Launch::of(view, words.packs).map(|launch| launch.log(words)).unwrap_or_default();
+            let settle = words.say("settle-start-unfinished", &[("log", &log)]);
+            let draft = Draft::new(
+                "insufficient-evidence",
+                view.number,
+                Status::NotAssessable,
+                words.say("start-unfinished", &[("stage", &stage), ("line", &line)]),
+            )
+            .about("start-unfinished")
+            .grade(Grade::Moderate, words.say("grade-start-unfinished", &[]))
+            .figures(figures)
+            .settle(settle);
+            Some(draft.because(vec![last("remark-start-last")]))
+        }
+    }
+}
