@@ -5,7 +5,7 @@ use super::draft::{Draft, evidence, place, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::rule::SignOf;
+use crate::rule::{SignOf, Verdict};
 use crate::timeline::{Evidence, Exception, ExceptionPlace};
 
 /// Packs named in one clause.
@@ -48,7 +48,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let mut figures = reasons(&shown, &groups, words);
     figures.extend(harmless(&all, &shown, words));
     figures.extend(user_site(&shown, words));
-    let draft = Draft::new("import-failure", view.number, status, summary(&shown, &groups, words))
+    let draft = Draft::new(Verdict::ImportFailure, view.number, status, summary(&shown, &groups, words))
         .about(first.dir)
         .grade(Grade::Certain, words.say("grade-import", &[]))
         .figures(figures)

@@ -5,7 +5,7 @@ use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use crate::rule::SignOf;
+use crate::rule::{SignOf, Verdict};
 use crate::timeline::LoneError;
 
 /// The last error without a traceback, where nothing else in this start tells of a failure.
@@ -54,7 +54,7 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
         let why = cause.as_ref().map_or(what, |cause| cause.says(words));
         let summary = words.say("lone-pack", &[("dir", &dir), ("why", &why)]);
         let tags = cause.map_or_else(|| vec!["cause-unknown".to_owned()], |cause| vec![cause.def.tag.clone()]);
-        return Draft::new("import-failure", view.number, Status::Likely, summary)
+        return Draft::new(Verdict::ImportFailure, view.number, Status::Likely, summary)
             .about(&dir)
             .grade(Grade::Moderate, grade)
             .figures(vec![alone])
@@ -69,11 +69,11 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
             .because(lines);
     }
     let (id, about, summary) = match (meaning, cause.filter(|_| import)) {
-        (Some(meaning), _) => ("other-error", meaning.about, meaning.says),
+        (Some(meaning), _) => (Verdict::OtherError, meaning.about, meaning.says),
         (None, Some(cause)) => {
             let summary = words.say("lone-import", &[("why", &cause.says(words))]);
             let slots = cause.pip(words.packs).map(|pip| ("packages".to_owned(), pip)).into_iter().collect();
-            return Draft::new("import-failure", view.number, Status::Likely, summary)
+            return Draft::new(Verdict::ImportFailure, view.number, Status::Likely, summary)
                 .about(&cause.def.id)
                 .grade(Grade::Moderate, grade)
                 .figures(vec![alone])
@@ -81,7 +81,7 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
                 .slots(slots)
                 .because(lines);
         }
-        (None, None) => ("other-error", error.kind.clone(), words.say("lone-error", &[("what", &what)])),
+        (None, None) => (Verdict::OtherError, error.kind.clone(), words.say("lone-error", &[("what", &what)])),
     };
     Draft::new(id, view.number, Status::Likely, summary)
         .about(&about)

@@ -5,6 +5,7 @@ use super::failure::{consequence_of, outside_text};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::{Words, fill};
+use crate::rule::Verdict;
 use crate::timeline::Evidence;
 
 /// Notices told beside the first.
@@ -72,7 +73,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>, others: &[Finding]) -> Option
     }
     figures.extend(consequences(at, view, words));
     figures.extend(further(at, view, words));
-    let finding = Draft::new("other-error", view.number, Status::Likely, summary)
+    let finding = Draft::new(Verdict::OtherError, view.number, Status::Likely, summary)
         .about(&about)
         .grade(Grade::Moderate, words.say("grade-error-text", &[]))
         .figures(figures)

@@ -4,6 +4,7 @@ use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::timeline::Refusal;
 
 /// Reasons that are shown.
@@ -65,7 +66,7 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     if lines.iter().all(|line| line.at.line != at.place.line) {
         lines.push(evidence(at, None));
     }
-    let draft = Draft::new("other-error", view.number, Status::Confirmed, summary)
+    let draft = Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary)
         .about("invalid-prompt")
         .grade(Grade::Strong, words.say("grade-error-text", &[]))
         .in_prompt(session.current_prompt())
@@ -239,7 +240,7 @@ fn requests(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let lost = view.session.prompts.invalid > 0;
     let summary = words.count("request-failed-one", "request-failed-many", failed.count, &[]);
     let after = view.session.last_executed.as_ref().is_some_and(|last| last.place > failed.first.place);
-    let finding = Draft::new("other-error", view.number, Status::Likely, summary)
+    let finding = Draft::new(Verdict::OtherError, view.number, Status::Likely, summary)
         .about("request-failed")
         .grade(Grade::Moderate, words.say("grade-error-text", &[]))
         .recovered(after)

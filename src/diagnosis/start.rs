@@ -5,6 +5,7 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::launcher::Launch;
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::timeline::{EndingKind, Evidence, Start};
 
 /// The start of this session, when nothing shows that the server came up or that a prompt ran.
@@ -59,8 +60,7 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
                 let text = words.say("figure-launcher-hint", &[]);
                 figures.push(told("launcher-hint", text, Basis::Measured, vec![pause.place.line]));
             }
-            let draft = Draft::new(
-                "other-error",
+            let draft = Draft::new(Verdict::OtherError,
                 view.number,
                 Status::Likely,
                 words.say(key, &[("stage", &stage), ("code", &code)]),
@@ -74,8 +74,7 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         None => {
             let log = Launch::of(view, words.packs).map(|launch| launch.log(words)).unwrap_or_default();
             let settle = words.say("settle-start-unfinished", &[("log", &log)]);
-            let draft = Draft::new(
-                "insufficient-evidence",
+            let draft = Draft::new(Verdict::InsufficientEvidence,
                 view.number,
                 Status::NotAssessable,
                 words.say("start-unfinished", &[("stage", &stage), ("line", &line)]),

@@ -41,4 +41,4 @@ pub use remedy::{AvoidDef, RemedyDef};
 pub use sentence::SentenceDef;
 pub use sign::{SignDef, SignOf, SignPlace};
 pub use stage::StageDef;
-pub use verdict::{PrecedenceDef, PrecedenceWhen, VerdictDef};
+pub use verdict::{PrecedenceDef, PrecedencePlace, PrecedenceWhen, VerdictDef};
