@@ -210,6 +210,19 @@ fn what_failed(exception: &Exception) -> String {
     }
 }
 
+/// What the exception of the chosen finding's prompt tells besides: the node that failed, and who shows it.
+pub fn beside(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Vec<Figure> {
+    let mut of_prompt = view.session.exceptions.iter().rev().filter(|one| chosen.prompt == Some(one.prompt));
+    let Some(exception) = of_prompt.find(|one| one.node.is_some() || one.from_client) else { return Vec::new() };
+    let known = chosen.figures.iter().any(|figure| figure.name == "node");
+    let mut figures: Vec<Figure> = node_figure(exception, words).into_iter().filter(|_| !known).collect();
+    if exception.from_client {
+        let line = vec![exception.at.place.line];
+        figures.push(told("client", words.say("figure-client", &[]), Basis::Measured, line));
+    }
+    figures
+}
+
 /// The node of the workflow in which it failed.
 fn node_figure(exception: &Exception, words: &Words<'_>) -> Option<Figure> {
     let node = exception.node.as_ref()?;

@@ -48,6 +48,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let mut figures = reasons(&shown, &groups, words);
     figures.extend(harmless(&all, &shown, words));
     figures.extend(user_site(&shown, words));
+    figures.extend(numpy(view, &groups, words));
     let draft = Draft::new(Verdict::ImportFailure, view.number, status, summary(&shown, &groups, words))
         .about(first.dir)
         .grade(Grade::Certain, words.say("grade-import", &[]))
@@ -60,6 +61,10 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
 
 /// Folders whose import is known to have failed: what is raised there while they are imported is told by it.
 pub fn tells(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> bool {
+    let cut = exception.kind.is_none() && exception.message.is_empty() && exception.dirs.is_empty();
+    if cut && !exception.in_execution && view.session.nodes.iter().any(|node| node.failed) {
+        return true;
+    }
     at_import(exception)
         && exception.dirs.first().is_some_and(|dir| {
             !words.packs.is_own_folder(dir)
@@ -201,9 +206,13 @@ fn summary(shown: &[&Failure<'_, '_>], groups: &[Group<'_, '_, '_>], words: &Wor
     }
     let why = clauses.join(&words.say("list-semicolon", &[]));
     if groups.len() > 1 {
-        let more = groups.len().saturating_sub(clauses.len());
-        let why =
-            if more == 0 { why } else { words.say("list-more-causes", &[("list", &why), ("n", &more.to_string())]) };
+        let told = groups.iter().filter(|group| self::why(group, words).is_some()).count();
+        let more = told.saturating_sub(clauses.len()) as u64;
+        let why = match more {
+            0 => why,
+            _ => words.count("list-more-cause", "list-more-causes", more, &[("list", &why)]),
+        };
+
         return words.count("import-many-why", "import-many-why", number, &[("why", &why)]);
     }
     let key = format!("{}-why", if number == 1 { one } else { many });
@@ -252,6 +261,14 @@ fn user_site(shown: &[&Failure<'_, '_>], words: &Words<'_>) -> Option<Figure> {
     let library = failure.cause.as_ref().and_then(|cause| cause.library.clone()).unwrap_or_default();
     let text = words.say("figure-user-site", &[("library", &library), ("path", &crate::text::cut_chars(file, 120))]);
     Some(told("user-site", text, Basis::Measured, vec![failure.reason_at.unwrap_or(failure.at).place.line]))
+}
+
+/// The NumPy that is installed, where binaries were built for another one.
+fn numpy(view: &View<'_>, groups: &[Group<'_, '_, '_>], words: &Words<'_>) -> Option<Figure> {
+    groups.iter().find(|group| group.cause.is_some_and(|cause| cause.def.tag == "numpy-2"))?;
+    let fact = view.session.fact("numpy_version")?;
+    let text = words.say("figure-numpy", &[("version", fact.value.as_text()?)]);
+    Some(told("numpy", text, Basis::Measured, vec![fact.at.place.line]))
 }
 
 fn lines(shown: &[&Failure<'_, '_>]) -> Vec<EvidenceReport> {

@@ -66,6 +66,7 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
                 reason: words.say("candidate-named", &[]),
                 at: Some(super::draft::place(&error.at.place, None)),
             }])
+            .settle(words.say("settle-error-alone", &[]))
             .because(lines);
     }
     let (id, about, summary) = match (meaning, cause.filter(|_| import)) {

@@ -109,6 +109,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
             chosen.figures.extend(starved::note(view, words));
         }
     }
+    if let Some(view) = views.iter().find(|view| view.number == chosen.session) {
+        let beside = failure::beside(view, words, &chosen);
+        chosen.figures.extend(beside);
+    }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
         Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),

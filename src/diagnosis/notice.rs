@@ -41,44 +41,70 @@ fn shown(at: &Evidence) -> String {
 }
 
 /// The server came up, or something ran, after this line.
-fn went_on(at: &Evidence, view: &View<'_>) -> Option<u64> {
+fn went_on<'t>(at: &Evidence, view: &View<'t>) -> Option<&'t Evidence> {
     let session = view.session;
     let started = session.server_ready.as_ref().or(session.first_got.as_ref()).or(session.last_executed.as_ref());
     let by_server = session.start.as_ref().filter(|_| session.counts.starts > 0).map(|start| &start.at);
-    started.or(by_server).filter(|later| later.place > at.place).map(|later| later.place.line)
+    started.or(by_server).filter(|later| later.place > at.place)
 }
 
-/// The last notice whose meaning is known; where nothing else is told, the last of all.
+/// What is told of a notice, and how much it matters: the answers stand in the order in which they are asked.
+fn rank(at: &Evidence, words: &Words<'_>) -> Option<(bool, usize)> {
+    let place = words.packs.answers.iter().position(|answer| answer.fits(&at.text));
+    let known = meaning(&at.text, "", words)?;
+    Some((known.goes_on, place.unwrap_or(usize::MAX)))
+}
+
+/// The notice that matters most of those whose meaning is known; where nothing else is told, the last of all.
 pub fn examine(view: &View<'_>, words: &Words<'_>, others: &[Finding]) -> Option<Finding> {
     let notices = &view.session.error_notices;
-    let known = |at: &&Evidence| meaning(&at.text, &shown(at), words).is_some();
     let alone = others.is_empty() && !view.session.has_work();
-    let at = notices.iter().rev().find(known).or_else(|| notices.last().filter(|_| alone))?;
+    let known = notices.iter().filter_map(|at| Some((rank(at, words)?, at))).min_by_key(|(rank, _)| *rank);
+    let at = known.map(|(_, at)| at).or_else(|| notices.last().filter(|_| alone))?;
     let what = shown(at);
     let meaning = meaning(&at.text, &what, words);
     let later = went_on(at, view);
-    let goes_on = meaning.as_ref().is_some_and(|meaning| meaning.goes_on) || later.is_some();
+    let harmless = meaning.as_ref().is_some_and(|meaning| meaning.goes_on);
+    // What an import that failed says already is not said twice.
+    let about = meaning.as_ref().map_or(at.rule.as_str(), |meaning| meaning.about.as_str());
+    if others.iter().any(|other| other.circumstances.iter().any(|tag| tag == about)) {
+        return None;
+    }
+    // A start that is not through yet is told as such.
+    let unfinished = super::start::unfinished(view);
+    if harmless && unfinished.is_some() && others.is_empty() {
+        return None;
+    }
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut lines = vec![evidence(at, None)];
+    if let Some(later) = later {
+        let line = later.place.line.to_string();
+        let text = words.say("figure-went-on", &[("line", &line), ("text", &later.text)]);
+        figures.push(told("went-on", text, Basis::Measured, vec![later.place.line]));
+    } else if let Some(start) = unfinished.filter(|_| !super::start::has_ended(view)) {
+        let stage = super::start::stage_name(start, words);
+        let line = start.at.place.line.to_string();
+        figures.push(told(
+            "start-stage",
+            words.say("figure-start-unfinished", &[("stage", &stage), ("line", &line)]),
+            Basis::Measured,
+            vec![start.at.place.line],
+        ));
+        lines.push(evidence(&start.at, Some(words.say("remark-start-last", &[]))));
+        lines.dedup_by(|later, first| later.at.line == first.at.line);
+    }
     let (about, summary) = match meaning {
         Some(meaning) => (meaning.about, meaning.says),
         None => (at.rule.clone(), words.say("error-notice", &[("text", &what)])),
     };
-    let mut figures: Vec<Figure> = Vec::new();
-    if let Some(line) = later {
-        figures.push(told(
-            "went-on",
-            words.say("figure-went-on", &[("line", &line.to_string())]),
-            Basis::Measured,
-            vec![line],
-        ));
-    }
     figures.extend(consequences(at, view, words));
-    figures.extend(further(at, view, words));
+    figures.extend(figures_beside(Some(at), view, words));
     let finding = Draft::new(Verdict::OtherError, view.number, Status::Likely, summary)
         .about(&about)
         .grade(Grade::Moderate, words.say("grade-error-text", &[]))
         .figures(figures)
-        .because(vec![evidence(at, None)]);
-    Some(Finding { mentioned: goes_on, ..finding })
+        .because(lines);
+    Some(Finding { mentioned: harmless || later.is_some(), ..finding })
 }
 
 /// Exceptions that follow from it.
@@ -98,20 +124,27 @@ fn consequences(at: &Evidence, view: &View<'_>, words: &Words<'_>) -> Vec<Figure
         .collect()
 }
 
-/// The other notices, each once.
-fn further(at: &Evidence, view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
-    let mut seen: Vec<&str> = vec![&at.rule];
+/// The notices besides `at`, each meaning once.
+pub fn figures_beside(at: Option<&Evidence>, view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
+    let about = |at: &Evidence| meaning(&at.text, "", words).map_or_else(|| at.rule.clone(), |known| known.about);
+    let mut seen: Vec<String> = at.map(about).into_iter().collect();
     let mut figures = Vec::new();
     for other in view.session.error_notices.iter().rev() {
-        if figures.len() == FURTHER || seen.contains(&other.rule.as_str()) {
+        let own = about(other);
+        let implied = words
+            .packs
+            .answers
+            .iter()
+            .any(|answer| answer.id == own && answer.part_of.iter().any(|whole| seen.contains(whole)));
+        if figures.len() == FURTHER || seen.contains(&own) || implied {
             continue;
         }
-        seen.push(&other.rule);
         let what = shown(other);
         let text = match meaning(&other.text, &what, words) {
             Some(meaning) => meaning.says,
             None => words.say("error-notice", &[("text", &what)]),
         };
+        seen.push(own);
         figures.push(told("notice", text, Basis::Measured, vec![other.place.line]));
     }
     figures

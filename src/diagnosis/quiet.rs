@@ -3,7 +3,7 @@
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::starts::Starts;
-use super::view::View;
+use super::view::{Os, View};
 use super::words::Words;
 use crate::event::Tally;
 use crate::rule::{SignOf, Verdict};
@@ -189,7 +189,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
         .about("insufficient-restarted")
         .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
         .figures(figures)
-        .settle(words.say("settle-silent", &[]))
+        .settle(words.say(settle_silent(view), &[]))
         .because(super::host::restart_lines(view, words, at));
     Some(finding)
 }
@@ -236,9 +236,18 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
         "insufficient-killed" => draft.settle(words.say("settle-killed", &[])).because(lines),
         // The terminal printed nothing more.
-        "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
+        "insufficient-ended" => draft.settle(words.say(settle_silent(view), &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),
         _ => draft.settle(words.say("settle-insufficient", &[])).because(lines),
+    }
+}
+
+/// What tells how a process ended that printed nothing: systems keep that in different places.
+fn settle_silent(view: &View<'_>) -> &'static str {
+    match view.os {
+        Os::Windows => "settle-silent-windows",
+        Os::Linux | Os::Wsl => "settle-silent-linux",
+        Os::MacOs | Os::Unknown => "settle-silent",
     }
 }
 

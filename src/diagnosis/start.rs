@@ -32,6 +32,11 @@ fn ended_by<'t>(view: &View<'t>) -> Option<&'t Evidence> {
     ending.crash.as_ref().or(code).or(ending.pause.as_ref())
 }
 
+/// A line says that the program had ended.
+pub fn has_ended(view: &View<'_>) -> bool {
+    ended_by(view).is_some()
+}
+
 /// ComfyUI ended while it started, and no line names an error; or the log ends there.
 pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let start = unfinished(view)?;
@@ -42,6 +47,7 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         let text = words.say("figure-start-next", &[("stage", &stage), ("line", &line), ("next", &next)]);
         figures.push(told("start-stage", text, Basis::Measured, vec![start.at.place.line]));
     }
+    figures.extend(super::notice::figures_beside(None, view, words));
     let last = |remark: &str| -> EvidenceReport { evidence(&start.at, Some(words.say(remark, &[]))) };
     match ended_by(view) {
         Some(at) => {
@@ -60,7 +66,8 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
                 let text = words.say("figure-launcher-hint", &[]);
                 figures.push(told("launcher-hint", text, Basis::Measured, vec![pause.place.line]));
             }
-            let draft = Draft::new(Verdict::OtherError,
+            let draft = Draft::new(
+                Verdict::OtherError,
                 view.number,
                 Status::Likely,
                 words.say(key, &[("stage", &stage), ("code", &code)]),
@@ -74,7 +81,8 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         None => {
             let log = Launch::of(view, words.packs).map(|launch| launch.log(words)).unwrap_or_default();
             let settle = words.say("settle-start-unfinished", &[("log", &log)]);
-            let draft = Draft::new(Verdict::InsufficientEvidence,
+            let draft = Draft::new(
+                Verdict::InsufficientEvidence,
                 view.number,
                 Status::NotAssessable,
                 words.say("start-unfinished", &[("stage", &stage), ("line", &line)]),

@@ -27,7 +27,8 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 37] = [
+pub const FACTS: [&str; 38] = [
+    "numpy_version",
     "comfyui_version",
     "other_program",
     "requirements_command",

@@ -22,6 +22,9 @@ pub struct AnswerDef {
     /// ComfyUI goes on; it is only worth a word.
     #[serde(default)]
     pub goes_on: bool,
+    /// Answers that say this already.
+    #[serde(default)]
+    pub part_of: Vec<String>,
     /// What it means; `{what}` stands for the error's text.
     #[serde(default)]
     pub says: Prose,

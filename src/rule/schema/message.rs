@@ -20,7 +20,7 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 17] = [
+pub const SET_KEYS: [&str; 18] = [
     "kind",
     "code",
     "failed",
@@ -38,6 +38,7 @@ pub const SET_KEYS: [&str; 17] = [
     "stack",
     "worker",
     "builtin",
+    "client",
 ];
 
 /// `[[message]]`

@@ -28,6 +28,7 @@ impl Open {
                 self.prompt.told.failed = true;
                 let mut exception = Exception::new(Evidence::of(at), ExceptionPlace::Prompt, prompt);
                 exception.set_message(message);
+                exception.from_client = event.rule.is_some_and(|rule| rule.sets("client"));
                 exception.node = node.as_deref().map(|node| kept(node, NAME_KEPT));
                 self.open_oom = None;
                 self.open_exception = self.enter_exception(exception);

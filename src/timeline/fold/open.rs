@@ -229,7 +229,7 @@ impl Open {
             What::RequestFailed => self.request_failed(at),
             What::ThreadDied { name, worker } => self.thread_died(name, *worker, at),
             What::Stop { whose, .. } if signs.may_be_comfyuis(whose) => self.stop(event),
-            What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
+            What::ErrorNotice if !event.nested => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
                 self.moved |= self.prompt_began;

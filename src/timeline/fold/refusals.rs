@@ -36,7 +36,7 @@ impl Open {
     /// A line of the check: it names an output, a node or a reason.
     pub(super) fn prompt_detail(&mut self, fields: &Fields<'_>, at: &At<'_>) {
         let own = |name: &str| field(fields, name).map(|text| kept(text, NAME_KEPT));
-        if let Some(output) = own("output") {
+        if let Some(output) = own("output").map(|output| output.trim_end_matches(':').to_owned()) {
             self.refusing.output = Some(output);
             (self.refusing.node_id, self.refusing.node_type) = (None, None);
         }
