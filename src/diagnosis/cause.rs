@@ -73,15 +73,16 @@ impl Cause<'_> {
 
     /// What pip has to install, as it is typed.
     pub fn pip(&self, packs: &Packs) -> Option<String> {
-        if !self.def.pip.is_empty() {
-            let parts = self.def.pip.split(' ').map(super::python::argument);
-            return Some(parts.collect::<Vec<_>>().join(" "));
-        }
-        if let Some(need) = &self.need {
-            return Some(need.split_whitespace().map(super::python::argument).collect::<Vec<_>>().join(" "));
-        }
-        let module = self.module.as_deref().filter(|_| self.def.tag == "missing-module")?;
-        Some(super::python::argument(&pip_name(module, packs)))
+        let words = |text: &str| text.split_whitespace().map(argument).collect::<Option<Vec<String>>>();
+        let typed = match (&self.need, self.def.pip.as_str()) {
+            (None, "") => {
+                let module = self.module.as_deref().filter(|_| self.def.tag == "missing-module")?;
+                words(&pip_name(module, packs))
+            }
+            (Some(need), "") => words(need),
+            (_, pip) => words(pip),
+        };
+        typed.map(|words| words.join(" ")).filter(|typed| !typed.is_empty())
     }
 
     /// Failures of one cause are one: of the same module where the cause names one.
@@ -96,6 +97,18 @@ fn package_of(text: &str) -> Option<String> {
     let (_, rest) = path.rsplit_once("site-packages/").or_else(|| path.rsplit_once("dist-packages/"))?;
     let first = rest.split(['/', '.']).next()?;
     (!first.is_empty()).then(|| first.to_owned())
+}
+
+/// An argument as every shell takes it: in double quotes where `<` and `>` would send text to a file. A log is not
+/// trusted: what a shell would read otherwise is no argument.
+fn argument(text: &str) -> Option<String> {
+    let plain =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | ':' | '+' | '@');
+    let harmless = |letter: char| plain(letter) || matches!(letter, '<' | '>' | '=' | '~' | ',' | '[' | ']' | '*');
+    if text.chars().all(plain) {
+        return Some(text.to_owned());
+    }
+    text.chars().all(harmless).then(|| format!("\"{text}\""))
 }
 
 fn first_part(module: &str) -> &str {
@@ -142,6 +155,15 @@ mod tests {
         let rows = value["cause"].as_array().expect("rows");
         let row = rows.iter().find(|row| row["id"].as_str() == Some(id)).expect("the row");
         row["match"].as_array().expect("examples").iter().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn an_argument_of_a_log_is_never_more_than_one_word() {
+        assert_eq!(argument("numpy<2").as_deref(), Some("\"numpy<2\""));
+        assert_eq!(argument("opencv-python").as_deref(), Some("opencv-python"));
+        for hostile in ["$(rm)", "a`b`", "a;b", "a\"b", "a|b", "a&b"] {
+            assert_eq!(argument(hostile), None, "{hostile}");
+        }
     }
 
     #[test]

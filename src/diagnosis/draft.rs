@@ -62,10 +62,10 @@ impl Draft {
                 candidates: Vec::new(),
                 references: Vec::new(),
                 settle: None,
+                values: std::collections::BTreeMap::new(),
                 session,
                 prompt: None,
                 circumstances: Vec::new(),
-                slots: Vec::new(),
                 recovered: false,
                 mentioned: false,
             },
@@ -117,9 +117,9 @@ impl Draft {
         self
     }
 
-    /// What stands for the placeholders of remedies.
-    pub fn slots(mut self, slots: Vec<(String, String)>) -> Self {
-        self.finding.slots.extend(slots);
+    /// What the places of steps stand for, by their names.
+    pub fn values(mut self, values: Vec<(String, String)>) -> Self {
+        self.finding.values.extend(values);
         self
     }
 

@@ -1,8 +1,9 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
 
 use super::draft::{Draft, counted, evidence, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::host::is_absurd;
+use super::hypotheses::Case;
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::rule::{AnswerDef, SignDef, SignOf, Verdict};
@@ -14,9 +15,9 @@ const PACKS_NAMED: usize = 3;
 const NETWORK: &str = "network";
 const USER: &str = "user";
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let mut findings = Vec::new();
-    findings.extend(super::import::examine(view, words));
     let exceptions = &view.session.exceptions;
     let raised: Vec<&Exception> = exceptions
         .iter()
@@ -44,8 +45,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
                 findings.push(node_finding(exception, dir, view, words));
             }
             Some(_) => {}
-            _ if exception.place == ExceptionPlace::Import
-                && findings.iter().any(|finding: &Finding| finding.id == Verdict::ImportFailure) => {}
+            _ if exception.place == ExceptionPlace::Import && case.has(Verdict::ImportFailure) => {}
             _ if !core_told => {
                 core_told = true;
                 findings.push(core_finding(exception, view, words));
@@ -442,4 +442,11 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// Custom nodes were off.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let off = case.view.session.nodes_disabled.as_ref().filter(|_| case.view.nodes_off());
+    let against = |at| case.against(Verdict::CustomNode, case.words.say("not-node", &[]), vec![evidence(at, None)]);
+    off.map(against).into_iter().collect()
 }

@@ -3,6 +3,7 @@
 use super::cause::{Cause, Causes};
 use super::draft::{Draft, evidence, place, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::rule::{SignOf, Verdict};
@@ -36,7 +37,11 @@ struct Group<'f, 't, 'p> {
     failures: Vec<&'f Failure<'t, 'p>>,
 }
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    finding(case.view, case.words).into_iter().collect()
+}
+
+fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let causes = Causes::of(words.packs);
     let all = failures(view, words, &causes);
     let harmful: Vec<&Failure<'_, '_>> = all.iter().filter(|failure| !is_harmless(failure)).collect();
@@ -55,7 +60,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .figures(figures)
         .candidates(candidates(&shown, words))
         .circumstances(circumstances(&groups, &shown, words))
-        .slots(slots(view, &groups, &shown, words));
+        .values(values(&groups, &shown, words));
     Some(draft.because(lines(&shown)))
 }
 
@@ -308,6 +313,8 @@ fn circumstances(groups: &[Group<'_, '_, '_>], shown: &[&Failure<'_, '_>], words
     add("cause-unknown", groups.iter().any(|group| group.cause.is_none()));
     let helps = |group: &Group<'_, '_, '_>| group.cause.is_none_or(|cause| cause.def.requirements);
     add("requirements-help", groups.iter().any(helps));
+    let file = |failure: &&&Failure<'_, '_>| failure.dir.ends_with(".py");
+    add("single-file", shown.iter().filter(file).count() == shown.len());
     add("own-nodes", shown.iter().any(|failure| failure.is_own));
     add("user-site", user_site(shown, words).is_some());
     add("no-reason", shown.iter().all(|failure| failure.reason.is_none()));
@@ -315,15 +322,10 @@ fn circumstances(groups: &[Group<'_, '_, '_>], shown: &[&Failure<'_, '_>], words
 }
 
 /// What stands for the placeholders of remedies.
-fn slots(
-    view: &View<'_>,
-    groups: &[Group<'_, '_, '_>],
-    shown: &[&Failure<'_, '_>],
-    words: &Words<'_>,
-) -> Vec<(String, String)> {
-    let mut slots: Vec<(String, String)> = Vec::new();
+fn values(groups: &[Group<'_, '_, '_>], shown: &[&Failure<'_, '_>], words: &Words<'_>) -> Vec<(String, String)> {
+    let mut values: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
-        slots.extend(value.filter(|value| !value.is_empty()).map(|value| (name.to_owned(), value)));
+        values.extend(value.filter(|value| !value.is_empty()).map(|value| (name.to_owned(), value)));
     };
     let mut packages: Vec<String> = groups.iter().filter_map(|group| group.cause?.pip(words.packs)).collect();
     packages.sort_by_key(|package| !package.starts_with("--"));
@@ -342,9 +344,9 @@ fn slots(
         "requirements",
         path.map(|path| {
             let slash = if path.contains('\\') { '\\' } else { '/' };
-            super::python::typed(&format!("{}{slash}requirements.txt", path.trim_end_matches(['/', '\\'])), view.os)
+            format!("{}{slash}requirements.txt", path.trim_end_matches(['/', '\\']))
         }),
     );
     add("folder", path.map(str::to_owned));
-    slots
+    values
 }

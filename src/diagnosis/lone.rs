@@ -3,13 +3,18 @@
 use super::cause::Causes;
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::{SignOf, Verdict};
 use crate::timeline::LoneError;
 
 /// The last error without a traceback, where nothing else in this start tells of a failure.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    finding(case.view, case.words).into_iter().collect()
+}
+
+fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let session = view.session;
     let told_otherwise = !session.exceptions.is_empty() || !session.ooms.is_empty() || !session.host_ooms.is_empty();
     let works = session.has_work() || session.server_ready.is_some();
@@ -59,7 +64,7 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
             .grade(Grade::Moderate, grade)
             .figures(vec![alone])
             .circumstances(tags)
-            .slots(vec![("pack".to_owned(), dir.clone())])
+            .values(vec![("pack".to_owned(), dir.clone())])
             .candidates(vec![super::finding::Candidate {
                 dir,
                 why: "import".to_owned(),
@@ -73,13 +78,13 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Some(meaning), _) => (Verdict::OtherError, meaning.about, meaning.says),
         (None, Some(cause)) => {
             let summary = words.say("lone-import", &[("why", &cause.says(words))]);
-            let slots = cause.pip(words.packs).map(|pip| ("packages".to_owned(), pip)).into_iter().collect();
+            let values = cause.pip(words.packs).map(|pip| ("packages".to_owned(), pip)).into_iter().collect();
             return Draft::new(Verdict::ImportFailure, view.number, Status::Likely, summary)
                 .about(&cause.def.id)
                 .grade(Grade::Moderate, grade)
                 .figures(vec![alone])
                 .circumstances(vec![cause.def.tag.clone()])
-                .slots(slots)
+                .values(values)
                 .because(lines);
         }
         (None, None) => (Verdict::OtherError, error.kind.clone(), words.say("lone-error", &[("what", &what)])),

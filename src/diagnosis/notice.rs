@@ -3,6 +3,7 @@
 use super::draft::{Draft, evidence, told};
 use super::failure::{consequence_of, outside_text};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::{Words, fill};
 use crate::rule::Verdict;
@@ -56,7 +57,12 @@ fn rank(at: &Evidence, words: &Words<'_>) -> Option<(bool, usize)> {
 }
 
 /// The notice that matters most of those whose meaning is known; where nothing else is told, the last of all.
-pub fn examine(view: &View<'_>, words: &Words<'_>, others: &[Finding]) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let others: Vec<&Finding> = case.found.iter().filter(|other| other.session == case.view.number).collect();
+    finding(case.view, case.words, &others).into_iter().collect()
+}
+
+fn finding(view: &View<'_>, words: &Words<'_>, others: &[&Finding]) -> Option<Finding> {
     let notices = &view.session.error_notices;
     let alone = others.is_empty() && !view.session.has_work();
     let known = notices.iter().filter_map(|at| Some((rank(at, words)?, at))).min_by_key(|(rank, _)| *rank);

@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::Verdict;
@@ -40,7 +41,8 @@ const FILES: [&str; 22] = [
     ".latent",
 ];
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     refused(view, words).into_iter().chain(requests(view, words)).collect()
 }
 
@@ -73,7 +75,7 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .recovered(later)
         .figures(further(&reasons, words))
         .circumstances(circumstances(&reasons))
-        .slots(slots(view, &reasons, words));
+        .values(values(view, &reasons, words));
     let finding = draft.because(lines);
     // An output that was left out stopped nothing.
     Some(Finding { mentioned: !whole, ..finding })
@@ -186,11 +188,11 @@ fn circumstances(reasons: &[&Refusal]) -> Vec<String> {
     tags
 }
 
-fn slots(view: &View<'_>, reasons: &[&Refusal], words: &Words<'_>) -> Vec<(String, String)> {
-    let mut slots: Vec<(String, String)> = Vec::new();
+fn values(view: &View<'_>, reasons: &[&Refusal], words: &Words<'_>) -> Vec<(String, String)> {
+    let mut values: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            slots.push((name.to_owned(), value));
+            values.push((name.to_owned(), value));
         }
     };
     let first = reasons.first();
@@ -221,7 +223,7 @@ fn slots(view: &View<'_>, reasons: &[&Refusal], words: &Words<'_>) -> Vec<(Strin
     );
     add("input_file", reasons.iter().find(|one| one.kind == BAD_FILE).and_then(|one| one.value.clone()));
     add("input", first.and_then(|reason| reason.input.clone()));
-    slots
+    values
 }
 
 fn unique<'t>(items: impl Iterator<Item = &'t str>) -> Vec<&'t str> {

@@ -1,8 +1,9 @@
 //! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
 //! these flags leave open.
 
-use super::fill::Slots;
+use super::fill::Places;
 use super::finding::{Avoid, Finding, Status, Step};
+use super::launcher::Launch;
 use super::view::{Os, View};
 use super::words::Words;
 use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
@@ -95,7 +96,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
     let portable = session.flag_fact("embedded_python") == Some(true);
     let by_path = |text: &str| text.contains("python_embeded");
-    let texts = ["python_path", "requirements_command", "launcher"].into_iter().filter_map(|name| session.text(name));
+    let texts = ["python_path", "required_by", "launcher"].into_iter().filter_map(|name| session.text(name));
     add("portable", portable || texts.into_iter().any(by_path));
     add("custom-nodes-off", view.nodes_off());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
@@ -129,8 +130,8 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
 }
 
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
-    let mut steps = own_steps(view, words, finding);
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding], places: &Places) -> Vec<Step> {
+    let mut steps = own_steps(view, words, finding, places);
     // A known bug that shows itself as this very thing has the shortest way out.
     let explained = others.iter().find(|other| {
         other.id == Verdict::VersionBug && other.status >= Status::Likely && explains(other, finding, words)
@@ -140,7 +141,22 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Fi
     } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, words, finding, others));
     }
-    steps
+    let launch = Launch::of(view, words.packs);
+    steps.into_iter().map(|step| started(step, launch.as_ref(), words)).collect()
+}
+
+/// A step that adds flags, with the whole command where ComfyUI is started by one, else with where the flags go.
+fn started(step: Step, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Step {
+    let known = launch.filter(|launch| launch.at.is_some() || launch.has_line());
+    let Some(launch) = known.filter(|_| step.command.is_none() && !step.flags.is_empty()) else { return step };
+    let flags: Vec<&str> = step.flags.iter().map(String::as_str).collect();
+    match launch.command(&flags).filter(|_| !launch.def.by_hand) {
+        Some(command) => Step { command: Some(command), ..step },
+        None => Step {
+            text: words.say("step-with-how", &[("step", &step.text), ("how", &launch.how(words, &flags))]),
+            ..step
+        },
+    }
 }
 
 /// The workaround of a known bug whose text stands in the same prompt, when the log has nothing else to go by.
@@ -166,7 +182,7 @@ fn explains(bug: &Finding, finding: &Finding, words: &Words<'_>) -> bool {
     def.is_some_and(|def| def.structure.iter().any(|name| name == structure))
 }
 
-fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Step> {
     if finding.id == Verdict::VersionBug {
         let steps = bug_steps(view, words, finding);
         if !steps.is_empty() {
@@ -201,16 +217,16 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         let main = finding.id == Verdict::ImportFailure || parts.first().is_some_and(first);
         (!main, remedy.order)
     });
-    let slots = Slots::of(view, words, finding);
     let mut groups: Vec<&str> = Vec::new();
-    let mut steps: Vec<Step> = answer_step(finding, words, &slots).into_iter().collect();
-    for remedy in chosen {
-        let done = !remedy.group.is_empty() && groups.contains(&remedy.group.as_str());
-        let Some(step) = step(remedy, words, &slots).filter(|_| !done) else { continue };
-        groups.push(&remedy.group);
-        steps.push(step);
-    }
-    steps
+    let filled = chosen.into_iter().filter_map(|remedy| {
+        if groups.contains(&remedy.group.as_str()) {
+            return None;
+        }
+        let step = step(remedy, words, places)?;
+        groups.extend((!remedy.group.is_empty()).then_some(remedy.group.as_str()));
+        Some(step)
+    });
+    answer_step(finding, words, places).into_iter().chain(filled).collect()
 }
 
 /// What helps against a known bug: the repaired version, then the workaround of its record.
@@ -278,32 +294,32 @@ pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
 }
 
 /// What the answer to the finding's text tells to do.
-fn answer_step(finding: &Finding, words: &Words<'_>, slots: &Slots) -> Option<Step> {
+fn answer_step(finding: &Finding, words: &Words<'_>, places: &Places) -> Option<Step> {
     let about = finding.about.as_deref()?;
     let answer = words.packs.answers.iter().find(|answer| answer.id == about)?;
     let text = words.packs.prose_text("answer", &answer.id, "step", words.zh).filter(|text| !text.is_empty())?;
     let command = Some(answer.command.as_str()).filter(|command| !command.is_empty());
-    Some(Step { command: command.and_then(|command| slots.fill(command)), ..plain(slots.fill(text)?) })
+    Some(Step { command: command.and_then(|command| places.command(command)), ..plain(places.sentence(text)?) })
 }
 
-/// The step in words; none where a placeholder cannot be filled.
-fn step(remedy: &RemedyDef, words: &Words<'_>, slots: &Slots) -> Option<Step> {
-    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh).map(str::to_owned);
+/// The remedy for this log; `None` when the log does not tell what one of its places stands for.
+fn step(remedy: &RemedyDef, words: &Words<'_>, places: &Places) -> Option<Step> {
+    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh);
     let command = match remedy.command.as_str() {
         "" => None,
-        command => Some(slots.fill(command)?),
+        command => Some(places.command(command)?),
     };
     Some(Step {
-        text: slots.fill(&text("text").unwrap_or_else(|| remedy.id.clone()))?,
+        text: places.sentence(text("text").unwrap_or(&remedy.id))?,
         command,
-        cost: text("cost"),
+        cost: text("cost").map(str::to_owned),
         flags: remedy.flags.clone(),
         remedy: Some(remedy.id.clone()),
     })
 }
 
 /// Common steps that would not help here.
-pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
+pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Avoid> {
     let parts = parts(finding);
     let tags = tags(view, words, finding);
     words
@@ -317,9 +333,9 @@ pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid
             acts && in_range && def.when.iter().all(|tag| tags.contains(tag))
         })
         .filter_map(|def| {
-            let text = words.packs.prose_text("avoid", &def.id, "text", words.zh)?;
+            let text = places.sentence(words.packs.prose_text("avoid", &def.id, "text", words.zh)?)?;
             let why = words.packs.prose_text("avoid", &def.id, "why", words.zh).unwrap_or_default();
-            Some(Avoid { text: text.to_owned(), why: why.to_owned() })
+            Some(Avoid { text, why: places.sentence(why)? })
         })
         .collect()
 }

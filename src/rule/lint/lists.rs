@@ -27,11 +27,12 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 38] = [
+pub const FACTS: [&str; 39] = [
     "numpy_version",
     "comfyui_version",
     "other_program",
-    "requirements_command",
+    "required_by",
+    "requirements_path",
     "revision_date",
     "git_describe",
     "pytorch_version",

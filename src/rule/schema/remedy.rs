@@ -17,14 +17,14 @@ pub struct RemedyDef {
     pub acts_on: Vec<String>,
     #[serde(default)]
     pub text: Prose,
-    /// What to type, with placeholders.
-    #[serde(default)]
-    pub command: String,
-    /// Of the remedies of a group only the first that is open is shown.
-    #[serde(default)]
-    pub group: String,
     #[serde(default)]
     pub cost: Prose,
+    /// What to type, with the same places as the text: `{pip} install -r {requirements}`.
+    #[serde(default)]
+    pub command: String,
+    /// Of the open remedies with the same group only the first is shown.
+    #[serde(default)]
+    pub group: String,
     /// Flags that the text tells to add.
     #[serde(default)]
     pub flags: Vec<String>,

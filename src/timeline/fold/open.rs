@@ -14,8 +14,9 @@ use crate::timeline::stage::Start;
 
 /// The container has a limit of its own.
 const LIMITED: &str = "memory_limited";
-/// The command that installs what ComfyUI requires.
-const REQUIREMENTS: &str = "requirements_command";
+/// The Python and the file of the command that installs what ComfyUI requires.
+const REQUIRED_BY: &str = "required_by";
+const REQUIREMENTS: &str = "requirements_path";
 /// The program that wrote the log, where it is another one.
 const OTHER_PROGRAM: &str = "other_program";
 
@@ -290,12 +291,13 @@ impl Open {
         if !signs.is_requirements_command(text) {
             return;
         }
-        self.fact(REQUIREMENTS, &FactValue::Text(text.into()), true, at);
         if let Some((python, _)) = text.split_once(" -s -m pip ").or_else(|| text.split_once(" -m pip ")) {
+            self.fact(REQUIRED_BY, &FactValue::Text(python.into()), true, at);
             self.fact("python_path", &FactValue::Text(python.into()), true, at);
         }
-        let root = text.rsplit_once(" -r ").and_then(|(_, path)| path.rsplit_once(['/', '\\']));
-        if let Some((root, _)) = root {
+        let path = text.rsplit_once(" -r ").map(|(_, path)| path).unwrap_or_default();
+        self.fact(REQUIREMENTS, &FactValue::Text(path.into()), true, at);
+        if let Some((root, _)) = path.rsplit_once(['/', '\\']) {
             self.fact("install_path", &FactValue::Text(root.into()), true, at);
         }
     }
