@@ -119,7 +119,8 @@ fn failures<'t, 'p>(view: &View<'t>, words: &Words<'p>, causes: &Causes<'p>) -> 
     for exception in &session.exceptions {
         let Some(dir) = exception.dirs.first() else { continue };
         let known = all.iter().any(|failure| same_dir(failure.dir, dir)) || words.packs.is_own_folder(dir);
-        if known || !at_import(exception) || !cut_off(exception, view, dir) || exception.is_oom {
+        let by_user = super::failure::stopped_by_user(exception, words);
+        if by_user || known || !at_import(exception) || !cut_off(exception, view, dir) || exception.is_oom {
             continue;
         }
         let reason = exception.message.as_str();

@@ -253,8 +253,8 @@ impl Fold {
     /// The story up to now; the fold is used up.
     pub fn finish(mut self) -> Timeline {
         if let Some(block) = self.tentative.take() {
-            // A start that failed never gets to its strong lines.
-            if block.has_failed() {
+            // A start that failed never gets to its strong lines; only a start imports node packs.
+            if block.has_failed() || !block.session.nodes.is_empty() {
                 let by = block.began.clone();
                 self.restart(*block, by);
             } else {
