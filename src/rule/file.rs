@@ -10,8 +10,8 @@ use toml::de::DeValue;
 
 use super::schema::{
     AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
-    MentionDef, MessageDef, NodeDef, OomPhraseDef, PackageDef, PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef,
-    SignDef, StageDef, VerdictDef,
+    MentionDef, MessageDef, NodeDef, OomPhraseDef, PackageDef, PlaceDef, PrecedenceDef, ReleaseDef, RemedyDef,
+    SentenceDef, SignDef, StageDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -40,12 +40,13 @@ pub struct PackFile {
     pub package: Vec<PackageDef>,
     pub input: Vec<InputDef>,
     pub answer: Vec<AnswerDef>,
+    pub place: Vec<PlaceDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 23] = [
+    pub const TABLES: [&str; 24] = [
         "message",
         "oom_phrase",
         "bug",
@@ -68,6 +69,7 @@ impl PackFile {
         "package",
         "input",
         "answer",
+        "place",
         "sentence",
     ];
 
@@ -96,6 +98,7 @@ impl PackFile {
             "package" => push(&mut self.package, item),
             "input" => push(&mut self.input, item),
             "answer" => push(&mut self.answer, item),
+            "place" => push(&mut self.place, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
         }
@@ -125,6 +128,7 @@ impl PackFile {
         lay(&mut self.package, above.package, |item| item.id.clone(), replaced);
         lay(&mut self.input, above.input, |item| item.id.clone(), replaced);
         lay(&mut self.answer, above.answer, |item| item.id.clone(), replaced);
+        lay(&mut self.place, above.place, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }
 }

@@ -17,8 +17,8 @@ use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
-    MentionDef, NodeDef, PackHead, PackageDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, StageDef,
-    VerdictDef,
+    MentionDef, NodeDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf,
+    StageDef, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -122,6 +122,8 @@ pub struct Packs {
     /// Errors that have an answer of their own, in the order in which they are tried.
     pub answers: Vec<AnswerDef>,
     pub inputs: Vec<InputDef>,
+    /// Where logs are, in the order in which they are looked at.
+    pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -395,6 +397,7 @@ impl Layers {
                 stages.sort_by_key(|stage| stage.order);
                 stages
             },
+            places: self.file.place,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

@@ -26,7 +26,7 @@ fn an_error_that_nothing_follows_is_told() {
     let report = triage(&format!("{START}{SERVER}got prompt\nRequested to load SDXL\n{WORKER}"));
     assert_eq!((report.verdict.primary.as_str(), report.verdict.grade), ("other-error", Grade::Strong));
     assert!(report.verdict.headline.contains("illegal memory access"), "{}", report.verdict.headline);
-    assert_eq!(first_lines(&report), [17, 16]);
+    assert_eq!(first_lines(&report), [17, 11]);
 }
 
 #[test]

@@ -29,6 +29,8 @@ impl Open {
     pub(super) fn prompt_executed(&mut self, seconds: f64, at: &At<'_>) {
         self.begin_prompt(at);
         self.settle_refusing();
+        // Whatever died, prompts run.
+        self.session.worker_died = None;
         let number = self.session.current_prompt();
         self.leaks.prompt_ended(at, number);
         if let Some(exception) = self.traceback.take() {
