@@ -313,7 +313,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
         && words.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { Verdict::ImportFailure } else { Verdict::OtherError };
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    let meaning = super::notice::meaning(&text, &what, words);
+    let meaning = super::logged_error::meaning(&text, &what, words);
     let worker = of_worker(exception, view);
     let lost = view.session.prompts.lost;
     let key = match exception.place {

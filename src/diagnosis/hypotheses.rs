@@ -4,7 +4,8 @@ use super::finding::{EvidenceReport, Finding, RuledOut};
 use super::view::View;
 use super::words::Words;
 use super::{
-    bugs, design, failure, given_up, growth, host, import, leak, lone, mention, notice, oom, packages, refused, reload,
+    bugs, design, failure, given_up, growth, host, import, leak, logged_error, lone, mention, oom, packages, refused,
+    reload,
 };
 use crate::rule::Verdict;
 use crate::samples::Samples;
@@ -57,7 +58,7 @@ const REGISTRY: [Hypothesis; 15] = [
     Hypothesis { examine: failure::examine, rule_out: failure::rule_out },
     Hypothesis { examine: refused::examine, rule_out: never },
     Hypothesis { examine: lone::examine, rule_out: never },
-    Hypothesis { examine: notice::examine, rule_out: never },
+    Hypothesis { examine: logged_error::examine, rule_out: never },
     Hypothesis { examine: reload::examine, rule_out: reload::rule_out },
     Hypothesis { examine: growth::examine, rule_out: never },
     Hypothesis { examine: packages::examine, rule_out: never },

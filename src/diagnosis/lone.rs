@@ -23,7 +23,7 @@ fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     let known = |error: &&LoneError| {
         let text = text(error);
-        super::notice::meaning(&text, "", words).is_some_and(|known| known.about != "network")
+        super::logged_error::meaning(&text, "", words).is_some_and(|known| known.about != "network")
             || pack_of(&text, words).is_some()
     };
     let error = session.lone_errors.iter().rev().find(known).or(session.lone_errors.last())?;
@@ -51,7 +51,7 @@ fn of(error: &LoneError, view: &View<'_>, words: &Words<'_>) -> Finding {
     let import = words.packs.shows(SignOf::ImportFault, error.kind.rsplit('.').next().unwrap_or(&error.kind));
     let causes = Causes::of(words.packs);
     let cause = causes.find(&error.message, None);
-    let meaning = super::notice::meaning(&text, &what, words);
+    let meaning = super::logged_error::meaning(&text, &what, words);
     let alone = told("alone", words.say("figure-error-alone", &[]), Basis::Measured, vec![error.at.place.line]);
     let lines = vec![evidence(&error.at, None)];
     let grade = words.say("grade-error-alone", &[]);

@@ -47,7 +47,7 @@ pub fn finding(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         let text = words.say("figure-start-next", &[("stage", &stage), ("line", &line), ("next", &next)]);
         figures.push(told("start-stage", text, Basis::Measured, vec![start.at.place.line]));
     }
-    figures.extend(super::notice::figures_beside(None, view, words));
+    figures.extend(super::logged_error::figures_beside(None, view, words));
     let last = |remark: &str| -> EvidenceReport { evidence(&start.at, Some(words.say(remark, &[]))) };
     match ended_by(view) {
         Some(at) => {
