@@ -3,7 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
-mod doubled;
+mod duplicate_lines;
 mod ending;
 mod evidence;
 mod failure;
@@ -14,12 +14,12 @@ mod note;
 mod prompts;
 mod refusal;
 mod session;
-mod signal;
+mod signature_hit;
 mod signs;
 mod stage;
 mod starts;
 
-pub use doubled::Once;
+pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
@@ -29,6 +29,6 @@ pub use refusal::Refusal;
 pub use session::{
     Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, Unloads,
 };
-pub use signal::{Signal, SignalTexts};
+pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use stage::Start;
 pub use starts::{LeftOut, Seen};

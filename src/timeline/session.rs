@@ -9,7 +9,7 @@ use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
 use super::refusal::Refusal;
-use super::signal::Signal;
+use super::signature_hit::SignatureHit;
 use super::stage::Start;
 use crate::event::FactValue;
 
@@ -255,7 +255,7 @@ pub struct Session {
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
     pub counts: Counts,
-    pub signals: Vec<Signal>,
+    pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,
     /// A limit that the log itself names, in MiB.
     pub container_limit_mib: Option<(f64, Evidence)>,
