@@ -169,7 +169,11 @@ fn unfinished_start(views: &[Context<'_>], messages: &Messages<'_>) -> Option<Fi
     let last = views.last()?;
     let by_user = last.session.exceptions.iter().any(|one| crate::hypothesis::failure::stopped_by_user(one, messages));
     let stopped = last.session.stopped.is_some() || last.ending().is_some_and(|ending| !ending.kills.is_empty());
-    if by_user || stopped { None } else { crate::hypothesis::start::finding(last, messages) }
+    if by_user || stopped {
+        return None;
+    }
+    let log = super::Launch::of(last, messages.packs).map(|launch| launch.log(messages)).unwrap_or_default();
+    crate::hypothesis::start::finding(last, messages, &log)
 }
 
 /// ComfyUI was started again while a prompt was in flight, and nothing tells how the start before ended.

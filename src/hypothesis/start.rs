@@ -5,7 +5,6 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
-use crate::diagnosis::launcher::Launch;
 use crate::timeline::{EndingKind, Evidence, Start};
 
 /// The start of this session, when nothing shows that the server came up or that a prompt ran.
@@ -37,8 +36,8 @@ pub fn has_ended(view: &Context<'_>) -> bool {
     ended_by(view).is_some()
 }
 
-/// ComfyUI ended while it started, and no line names an error; or the log ends there.
-pub fn finding(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
+/// ComfyUI ended while it started, and no line names an error; or the log ends there. `log` tells where the rest of it is.
+pub fn finding(view: &Context<'_>, messages: &Messages<'_>, log: &str) -> Option<Finding> {
     let start = unfinished(view)?;
     let stage = stage_name(start, messages);
     let line = start.at.place.line.to_string();
@@ -79,8 +78,7 @@ pub fn finding(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             Some(draft.because(vec![last("remark-start-last"), evidence(at, None)]))
         }
         None => {
-            let log = Launch::of(view, messages.packs).map(|launch| launch.log(messages)).unwrap_or_default();
-            let settle = messages.text("settle-start-unfinished", &[("log", &log)]);
+            let settle = messages.text("settle-start-unfinished", &[("log", log)]);
             let draft = FindingBuilder::new(
                 Verdict::InsufficientEvidence,
                 view.number,

@@ -3,6 +3,8 @@
 pub mod bisection;
 mod checklist;
 mod comparison;
+mod page_lines;
+mod pictures;
 mod probe;
 mod redaction;
 mod report;
@@ -10,6 +12,8 @@ mod triage;
 
 pub use checklist::*;
 pub use comparison::*;
+pub use page_lines::{PageLine, page_lines};
+pub use pictures::*;
 pub use probe::*;
 pub use redaction::{Open, learn, read_clean, redactor, write_clean};
 pub use report::*;

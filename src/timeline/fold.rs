@@ -27,6 +27,7 @@ use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use super::track::Track;
 use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
@@ -98,6 +99,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    track: Track,
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
@@ -284,6 +286,7 @@ impl Fold {
             open.session.prompts.broken = u64::from(open.prompt.told.failed);
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
+            open.track.cut_off(&mut last.told);
             open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);

@@ -3,6 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod clock;
 mod duplicate_lines;
 mod ending;
 mod evidence;
@@ -18,6 +19,7 @@ mod signature_hit;
 mod signs;
 mod stage;
 mod starts;
+mod track;
 
 pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
@@ -32,3 +34,4 @@ pub use session::{
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use stage::Start;
 pub use starts::{LeftOut, Seen};
+pub use track::{Mark, MarkKind, PromptGroup};
