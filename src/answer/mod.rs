@@ -3,13 +3,14 @@
 pub mod bisection;
 mod checklist;
 mod clean;
+mod clean_json;
 mod comparison;
 mod probe;
 mod report;
 mod triage;
 
 pub use checklist::*;
-pub use clean::{Open, learn, read_clean, redactor, write_clean};
+pub use clean::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use comparison::*;
 pub use probe::*;
 pub use report::*;

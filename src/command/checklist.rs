@@ -4,7 +4,7 @@ use std::io;
 
 use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
+use super::cleaning::{broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
@@ -78,8 +78,9 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         ViewFormat::Markdown => checklist_markdown(&told, &packs, whom.is_some()),
         ViewFormat::Json => checklist_json(&told, &packs)?,
     };
-    console.out.write_all(text.as_bytes())?;
-    console.out.flush()?;
+    if !show(text.as_bytes(), &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     tell(&redactor, &Labels::new(&packs, zh), console)?;
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))

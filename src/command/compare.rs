@@ -4,7 +4,7 @@ use std::io;
 
 use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{Log, broken_off, learn_all, stopped, tell, tell_cut};
+use super::cleaning::{Log, broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::probe::samples;
 use super::{Console, Ended, Exit};
 use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
@@ -98,10 +98,13 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
     };
-    console.out.write_all(text.as_bytes())?;
     if let Some(redactor) = &redactor {
-        console.out.flush()?;
+        if !show(text.as_bytes(), redactor, console)? {
+            return Ok(Ok(Exit::Refused));
+        }
         tell(redactor, &Labels::new(&packs, zh), console)?;
+    } else {
+        console.out.write_all(text.as_bytes())?;
     }
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(Exit::Done, Exit::Passed)))

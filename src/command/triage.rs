@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 
 use super::attend::Attendant;
 use super::call::Call;
-use super::cleaning::{learn_all, tell};
+use super::cleaning::{learn_all, show, tell};
 use super::inputs::Input;
 use super::near::hint;
 use super::probe::{ask_with_env, samples};
@@ -72,19 +72,25 @@ fn redacted(
         return Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)));
     }
     packs.tell_places(|place| redactor.line(place));
-    let mut telling = Telling::new(args, question, packs, inputs.len(), console);
+    // Nobody sees it before it was looked through.
+    let mut held = Vec::new();
+    let mut aside = Console { out: &mut held, err: console.err, around: console.around };
+    let mut telling = Telling::new(args, question, packs, inputs.len(), &aside);
     if !all {
         telling.exit = Exit::Refused;
     }
     for log in &logs {
         let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
         let name = redactor.line(&log.name);
-        telling.one(&name, read, console)?;
+        telling.one(&name, read, &mut aside)?;
         if telling.ends(&attendant) {
             break;
         }
     }
-    let exit = telling.end(console)?;
+    let exit = telling.end(&mut aside)?;
+    if !show(&held, &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     // Of a log that was not read nothing can be told.
     if !logs.is_empty() {
         tell(&redactor, &Labels::new(packs, question.zh), console)?;
