@@ -63,10 +63,10 @@ pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<Survey, InputEr
     let mut group = Group::default();
     while let Some(line) = raw.next() {
         if group.take(&line, &survey.window) {
-            group.each(|lines| redactor.learn_lines(lines));
+            group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
         }
     }
-    group.each(|lines| redactor.learn_lines(lines));
+    group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
     Ok(survey)
 }
 
@@ -100,6 +100,7 @@ struct Group {
     texts: Vec<String>,
     ends: Vec<String>,
     bytes: usize,
+    lines: usize,
     /// The last line goes on in the next one.
     open: bool,
     /// What was left out behind the longest line.
@@ -113,8 +114,10 @@ impl Group {
             self.texts.clear();
             self.ends.clear();
             self.bytes = 0;
+            self.lines = 0;
         }
         self.lost += line.lost;
+        self.lines += 1;
         // Redrawn bars share a line with what was written behind them.
         for part in line.text.split('\r') {
             self.texts.push(part.to_owned());
@@ -130,9 +133,10 @@ impl Group {
     }
 
     /// Hands on what was taken, in pieces that may be put together.
-    fn each(&mut self, mut to: impl FnMut(&[&str])) {
+    fn each(&mut self, mut to: impl FnMut(&[&str], bool)) {
         let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
-        texts.chunks(JOINED.0).for_each(&mut to);
+        let redrawn = self.lines == 1;
+        texts.chunks(JOINED.0).for_each(|lines| to(lines, redrawn));
         self.open = false;
         self.texts.clear();
     }
@@ -141,7 +145,7 @@ impl Group {
     fn write(&mut self, redactor: &mut Redactor, out: &mut dyn Write) -> io::Result<()> {
         let mut clean = Vec::with_capacity(self.texts.len());
         let ends = std::mem::take(&mut self.ends);
-        self.each(|lines| clean.extend(redactor.lines(lines)));
+        self.each(|lines, redrawn| clean.extend(redactor.lines(lines, redrawn)));
         clean.iter().zip(&ends).try_for_each(|(text, end)| {
             out.write_all(text.as_bytes())?;
             out.write_all(end.as_bytes())

@@ -19,6 +19,7 @@ mod tokens;
 mod window;
 mod words;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,11 +98,12 @@ impl Redactor {
 
     /// Takes note of what is private in a line, so that it is known before the first line is written.
     pub fn learn(&mut self, line: &str) {
-        self.learn_lines(&[line]);
+        self.learn_lines(&[line], false);
     }
 
-    /// The same for lines that a window broke: all but the last go on in the next one.
-    pub fn learn_lines(&mut self, lines: &[&str]) {
+    /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
+    /// is `redrawn`.
+    pub fn learn_lines(&mut self, lines: &[&str], redrawn: bool) {
         let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
         for text in texts.iter().filter(|text| text.contains("redacted-")) {
             for found in self.token.captures_iter(text) {
@@ -110,10 +112,8 @@ impl Redactor {
                 }
             }
         }
-        for text in &texts {
-            for one in self.found(text, false) {
-                self.note(text, &one);
-            }
+        for (text, found) in texts.iter().zip(self.found_in(&texts, redrawn, false)) {
+            found.iter().for_each(|one| self.note(text, one));
         }
         if texts.len() > 1 {
             let (whole, starts) = join(&texts);
@@ -129,14 +129,15 @@ impl Redactor {
 
     /// The line without what is private. Colours are dropped: a code inside a word would hide it.
     pub fn line(&mut self, line: &str) -> String {
-        self.lines(&[line]).pop().unwrap_or_default()
+        self.lines(&[line], false).pop().unwrap_or_default()
     }
 
-    /// The same for lines that a window broke: all but the last go on in the next one.
-    pub fn lines(&mut self, lines: &[&str]) -> Vec<String> {
+    /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
+    /// is `redrawn`.
+    pub fn lines(&mut self, lines: &[&str], redrawn: bool) -> Vec<String> {
         self.names.prepare();
         let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
-        let mut found: Vec<Vec<Found>> = texts.iter().map(|text| self.found(text, true)).collect();
+        let mut found = self.found_in(&texts, redrawn, true);
         if texts.len() > 1 {
             let (whole, starts) = join(&texts);
             for one in self.across(&whole, &starts, true) {
@@ -175,6 +176,20 @@ impl Redactor {
     #[must_use]
     pub fn checker_of_report<'v>(&self, own: impl IntoIterator<Item = &'v str>) -> Checker<'_> {
         Checker::new(&self.tokens, &self.names, &self.vocabulary, &Vocabulary::new(own))
+    }
+
+    /// What is private in each text, with the names known so far when `names` is set.
+    fn found_in(&mut self, texts: &[Cow<'_, str>], redrawn: bool, names: bool) -> Vec<Vec<Found>> {
+        if !redrawn || texts.len() < 2 {
+            return texts.iter().map(|text| self.found(text, names)).collect();
+        }
+        // What the lines before say of this one, they say of all its parts.
+        let whole = texts.concat();
+        match self.region.line(&whole, false, &self.vocabulary) {
+            Ruling::Usual => texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect(),
+            Ruling::Stays => vec![Vec::new(); texts.len()],
+            Ruling::Whole(category) => texts.iter().map(|text| vec![Found::new(category, 0..text.len())]).collect(),
+        }
     }
 
     /// What is private in a text, with the names known so far when `names` is set.
@@ -253,13 +268,19 @@ impl Redactor {
 }
 
 /// Broken lines as one text; where each begins in it, and how much of the line was left out before (its prefix).
-fn join(texts: &[std::borrow::Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
+fn join(texts: &[Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
     let mut whole = String::new();
     let mut starts = Vec::new();
+    let mut fresh = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let stripped = crate::input::stripped(text.as_bytes());
         let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
         let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
+        // A stamp or a level where the first line has none: another record begins, and nothing goes on across it.
+        fresh.push(stripped.stamp.is_some() || stripped.tagged);
+        if index > 0 && fresh.first() == Some(&false) && fresh.last() == Some(&true) {
+            whole.push('\n');
+        }
         starts.push((whole.len(), indent));
         if whole.len() < JOINED {
             whole.push_str(text.get(indent..).unwrap_or_default());

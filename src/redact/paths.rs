@@ -39,7 +39,13 @@ impl Paths<'_> {
         while let Some(at) = memchr::memchr2(b'/', b'\\', text.as_bytes().get(from..).unwrap_or_default()) {
             let slash = from + at;
             from = match start(text, slash) {
-                Some(walk) => self.path(&walk, slash, found).max(slash + 1),
+                Some(walk) => {
+                    let first = found.len();
+                    let end = self.path(&walk, slash, found).max(slash + 1);
+                    // All that stands before a part shows what it is.
+                    found.iter_mut().skip(first).for_each(|one| one.shown.start = slash);
+                    end
+                }
                 None => slash + 1,
             };
         }

@@ -45,6 +45,8 @@ impl Region {
                 self.opens(text, fresh);
                 Ruling::Usual
             }
+            // Also what a container runtime writes before an empty line.
+            Self::Key if matches!(text, "" | "stdout F" | "stderr F") => Ruling::Stays,
             Self::Key => {
                 let ends = text.contains("-----END") || text.contains("---- END");
                 if ends || !is_of_key(text) {

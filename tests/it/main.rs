@@ -37,6 +37,7 @@ mod lint;
 mod many_starts;
 mod near;
 mod packs;
+mod plants;
 mod probe;
 mod redact;
 mod rules;
