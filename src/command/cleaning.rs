@@ -52,6 +52,10 @@ impl Log {
         let pipe = match input {
             Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
             Input::File(path) => return Ok(Self::new(name, Kept::File(path.clone()))),
+            Input::Server { text, .. } => {
+                let bytes = pack(&mut text.as_bytes(), &name)?;
+                return Ok(Self::new(name, Kept::Packed { bytes, cut: None }));
+            }
             Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
         };
         let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };
