@@ -19,6 +19,7 @@ pub mod report;
 pub mod rule;
 pub mod samples;
 pub mod shell;
+pub mod shown;
 pub mod text;
 pub mod timeline;
 pub mod upstream;
