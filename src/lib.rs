@@ -20,6 +20,7 @@ pub mod report;
 pub mod rule;
 pub mod samples;
 pub mod shell;
+pub mod shown;
 pub mod system;
 pub mod text;
 pub mod timeline;

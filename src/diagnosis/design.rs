@@ -240,7 +240,9 @@ fn trigger(view: &View<'_>, words: &Words<'_>, mode: Option<&str>) -> Option<Fig
     }
     let ram = view.ram_mib()?;
     let row = defaults::pick(words.packs, "cache-active-headroom", view)?;
-    let given = view.asks(FlagRole::CacheHeadroom).and_then(|flag| flag.values.first()?.parse::<f64>().ok());
+    let given = view
+        .asks(FlagRole::CacheHeadroom)
+        .and_then(|flag| flag.values.first()?.parse::<f64>().ok().filter(|number| number.is_finite()));
     let headroom = match given {
         Some(gib) => gib * 1024.0,
         None => defaults::work_out(row, ram, None)?.mib,

@@ -1,5 +1,7 @@
 //! A line as it would be read: without escape sequences, control characters, and letters that nobody sees.
 
+use crate::shown::is_unseen;
+
 /// The line without what is no text. Nothing is dropped that could be read: behind a sequence without an end the line goes on.
 pub(crate) fn plain(line: &str) -> std::borrow::Cow<'_, str> {
     if line.bytes().all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\t') {
@@ -21,18 +23,6 @@ pub(crate) fn plain(line: &str) -> std::borrow::Cow<'_, str> {
         rest = rest.get(letter.len_utf8()..).unwrap_or_default();
     }
     out.into()
-}
-
-/// A character that steers a terminal, turns the direction of a text, or is not seen at all; a tab is text.
-pub(crate) fn is_unseen(letter: char) -> bool {
-    match letter {
-        '\t' => false,
-        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => true,
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
-        _ => false,
-    }
 }
 
 /// Length of the escape sequence that `text` begins with; zero when there is none.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Folders of `src/` in the order of the sentence. `text`, `error` and `redact` may be used by all.
+/// Folders of `src/` in the order of the sentence. `text`, `shown`, `error` and `redact` may be used by all.
 const ORDER: [&str; 11] =
     ["input", "rule", "event", "timeline", "samples", "probe", "diagnosis", "answer", "live", "report", "command"];
 
