@@ -1,13 +1,14 @@
 //! comfy-triage: reads what ComfyUI wrote on its console and says what is wrong, what is not, and what to do next.
 
-pub mod answer;
+pub mod hypothesis;
+pub mod report;
 pub mod bisect;
 pub mod cli;
 pub mod command;
 pub mod coverage;
 mod decimal;
 pub mod diagnosis;
-pub mod document;
+pub mod docs;
 mod eight;
 pub mod error;
 pub mod event;
@@ -16,12 +17,12 @@ pub mod input;
 pub mod live;
 pub mod probe;
 pub mod redact;
-pub mod report;
-pub mod rule;
+pub mod render;
+pub mod catalog;
 pub mod samples;
 pub mod shell;
 pub mod shown;
 pub mod system;
 pub mod text;
 pub mod timeline;
-pub mod upstream;
+pub mod source_check;

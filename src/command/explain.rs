@@ -6,8 +6,8 @@ use super::near::hint;
 use super::{Console, Ended, Exit};
 use crate::cli::ExplainArgs;
 use crate::error::UsageError;
-use crate::report::{Block, Item, Labels, Palette, Quote, View, blocks};
-use crate::rule::{BugDef, FlagDef, NodeDef, Packs, Rule, Since, Version};
+use crate::render::{Block, Item, Labels, Palette, Quote, View, blocks};
+use crate::catalog::{BugDef, FlagDef, NodeDef, Packs, Rule, Since, Version};
 
 /// Runs the command.
 pub(super) fn run(args: &ExplainArgs, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -4,16 +4,16 @@
 
 use std::io::{self, BufWriter, Seek as _, Write as _};
 
-use super::attend::Attendant;
-use super::cleaning::{broken_off, learn_all, numbers, stopped, tell};
+use super::interruptible_input::InterruptibleInput;
+use super::redaction::{broken_off, learn_all, numbers, stopped, tell};
 use super::inputs::inputs;
 use super::{Console, Ended, Exit};
-use crate::answer::{checked, write_clean};
+use crate::report::{checked, write_clean};
 use crate::cli::RedactArgs;
 use crate::error::UsageError;
 use crate::input::Source;
 use crate::redact::{Checked, Redactor};
-use crate::report::Labels;
+use crate::render::Labels;
 
 /// Runs the command.
 pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -23,7 +23,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let packs = super::packs(&args.packs, console)?;
-    let attendant = Attendant::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         // A name that only a late line gives away would be written.

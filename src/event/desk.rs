@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::answers::Answers;
 use super::asker::{Answer, Asker};
 use crate::input::{Batch, Decoded, Decoder, Source, Text};
-use crate::rule::Spans;
+use crate::catalog::Spans;
 
 /// Texts that are asked about in one go.
 const AT_ONCE: usize = 64;

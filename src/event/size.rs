@@ -12,7 +12,7 @@ use nom::{
 };
 
 use crate::decimal::short_decimal;
-use crate::rule::CaptureType;
+use crate::catalog::CaptureType;
 
 /// Bytes in one MiB.
 pub const MIB: f64 = 1024.0 * 1024.0;

@@ -8,8 +8,8 @@ mod processes;
 mod sample;
 mod server;
 mod stats;
-mod story;
-mod thrift;
+mod growing_log;
+mod rate_limit;
 
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
@@ -17,4 +17,4 @@ pub use processes::{Usage, pss_kib, tree, usage};
 pub use sample::{GpuReading, HEADER, Sampler};
 pub use server::{USUAL_SERVER, running_log};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};
-pub use story::Story;
+pub use growing_log::GrowingLog;

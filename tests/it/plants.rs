@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Parser;
 use comfy_triage::cli::Cli;
-use comfy_triage::command::{Console, Surroundings, run};
+use comfy_triage::command::{Console, Environment, run};
 
 /// One plant a line; what is private stands in ⟦ ⟧, and ⏎ is a line break.
 const PLANTS: &str = include_str!("../../fixtures/secrets/plants.txt");
@@ -126,7 +126,7 @@ fn redacted(folder: &Path, log: &[u8]) -> (String, String) {
     std::fs::write(&path, log).unwrap();
     let cli = Cli::try_parse_from(["comfy-triage", "redact", path.to_str().unwrap()]).unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let around = Surroundings { columns: Some(100), ..Surroundings::default() };
+    let around = Environment { columns: Some(100), ..Environment::default() };
     run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
@@ -202,7 +202,7 @@ fn the_triage_of_a_redacted_log_equals_that_of_the_log() {
 fn answered(log: &Path) -> Vec<String> {
     let cli = Cli::try_parse_from(["comfy-triage", log.to_str().unwrap(), "--format", "json"]).unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    run(cli, &mut Console { out: &mut out, err: &mut err, around: &Surroundings::default() }).unwrap();
+    run(cli, &mut Console { out: &mut out, err: &mut err, around: &Environment::default() }).unwrap();
     let report: serde_json::Value = serde_json::from_slice(&out).unwrap();
     let report = &report["reports"][0];
     let mut all = vec![format!("{} {}", report["verdict"]["primary"], report["verdict"]["grade"])];

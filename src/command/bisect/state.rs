@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::bisection::{Install, Symptom};
+use crate::report::bisection::{Install, Symptom};
 use crate::bisect::{Next, Problem, Round, Seen, UnitSet, Why, next};
 
 /// Version of the file's form.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::super::explain::unknown;
 use super::super::{Console, Ended, Exit};
 use crate::cli::PackArgs;
-use crate::rule::{PackFile, Packs};
+use crate::catalog::{PackFile, Packs};
 
 /// Runs the command.
 pub(super) fn run(id: &str, args: &PackArgs, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -1,0 +1,251 @@
+//! Whole logs without what is private: read for an answer, or written out to be shared.
+//!
+//! A log is gone through once before anything is shown, so that a name which only a late line gives away is
+//! replaced from the first line on. What is private is decided in `redact`; this knows lines, windows and JSON.
+
+use std::io::{self, Write};
+
+use serde::de::IgnoredAny;
+
+use super::clean_json::rewrite;
+use super::triage::Read;
+use crate::event::Classifier;
+use crate::input::{self, Bar, CodePage, InputError, Place, Raw, RawLine, ReadOptions, Segment, Sink, Source};
+use crate::redact::{Checked, Redactor, Window, plain};
+use crate::catalog::Packs;
+use crate::timeline::Fold;
+
+/// Opens the same log again and again.
+pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
+
+/// Broken lines that are put together, and their bytes.
+const JOINED: (usize, usize) = (64, 16 * 1024);
+
+/// How a log is written.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// It is one JSON value.
+    json: bool,
+    window: Window,
+    /// The code page of its lines.
+    page: CodePage,
+}
+
+/// A redactor that knows the words of ComfyUI's own lines.
+#[must_use]
+pub fn redactor(packs: &Packs) -> Redactor {
+    let lines = packs.matcher().rules().iter().flat_map(|rule| packs.prose_list("message", &rule.id, "match"));
+    let classes =
+        packs.classes.iter().flat_map(|class| class.name.as_deref().into_iter().chain(class.pattern.as_deref()));
+    let vocabulary = lines.chain(classes).chain(packs.nodes.iter().map(|node| node.name.as_str()));
+    Redactor::new(vocabulary, &packs.node_folders().collect::<Vec<_>>())
+}
+
+/// Takes note of everything private in a log; how the log is written.
+///
+/// # Errors
+/// What the input layer says: missing, unreadable, empty, a folder.
+pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<Survey, InputError> {
+    let survey = survey(open)?;
+    redactor.begin();
+    if survey.json {
+        // Taking notes writes nothing: only what each text holds counts.
+        let _ = rewrite(Raw::new(open()?), &mut io::sink(), &mut |key, text| {
+            redactor.in_field(key.unwrap_or_default(), |redactor| text.lines().for_each(|line| redactor.learn(line)));
+            if let Some(key) = key.filter(|_| !text.contains('\n')) {
+                redactor.in_field("", |redactor| redactor.learn(&serde_json::json!({ key: text }).to_string()));
+            }
+            text.to_owned()
+        });
+        return Ok(survey);
+    }
+    let mut raw = Raw::with(open()?, survey.page);
+    let mut group = Group::default();
+    while let Some(line) = raw.next() {
+        if group.take(&line, &survey.window) {
+            group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
+        }
+    }
+    group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
+    Ok(survey)
+}
+
+/// How wide the lines of a log are, and whether it is JSON.
+fn survey(open: &Open<'_>) -> Result<Survey, InputError> {
+    let mut survey = Survey::default();
+    let mut raw = Raw::new(open()?);
+    let mut first = true;
+    let mut may_be_json = false;
+    while let Some(RawLine { text, .. }) = raw.next() {
+        if first && !text.trim().is_empty() {
+            may_be_json = text.trim_start().starts_with(['{', '[', '"']);
+            first = false;
+        }
+        survey.window.put(width(&text));
+    }
+    survey.page = raw.code_page();
+    raw.conclude()?;
+    survey.json = may_be_json && serde_json::from_reader::<_, IgnoredAny>(Raw::new(open()?)).is_ok();
+    Ok(survey)
+}
+
+/// Columns of a line, without what is not seen.
+fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) { text.len() } else { plain(text).chars().count() }
+}
+
+/// Lines that a window broke, as they come.
+#[derive(Debug, Default)]
+struct Group {
+    texts: Vec<String>,
+    ends: Vec<String>,
+    bytes: usize,
+    lines: usize,
+    /// The last line goes on in the next one.
+    open: bool,
+    /// What was left out behind the longest line.
+    lost: u64,
+}
+
+impl Group {
+    /// Takes a line with its redrawn parts; true when the group is whole.
+    fn take(&mut self, line: &RawLine<'_>, window: &Window) -> bool {
+        if !self.open {
+            self.texts.clear();
+            self.ends.clear();
+            self.bytes = 0;
+            self.lines = 0;
+        }
+        self.lost += line.lost;
+        self.lines += 1;
+        // Redrawn bars share a line with what was written behind them.
+        for part in line.text.split('\r') {
+            self.texts.push(part.to_owned());
+            self.ends.push("\r".to_owned());
+        }
+        if let Some(end) = self.ends.last_mut() {
+            *end = line.end.to_owned();
+        }
+        self.bytes += line.text.len();
+        let full = self.texts.last().is_some_and(|last| window.is_full(width(last)));
+        self.open = full && self.texts.len() < JOINED.0 && self.bytes < JOINED.1;
+        !self.open
+    }
+
+    /// Hands on what was taken, in pieces that may be put together.
+    fn each(&mut self, mut to: impl FnMut(&[&str], bool)) {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        let redrawn = self.lines == 1;
+        texts.chunks(JOINED.0).for_each(|lines| to(lines, redrawn));
+        self.open = false;
+        self.texts.clear();
+    }
+
+    /// Writes what was taken.
+    fn write(&mut self, redactor: &mut Redactor, out: &mut dyn Write) -> io::Result<()> {
+        let mut clean = Vec::with_capacity(self.texts.len());
+        let ends = std::mem::take(&mut self.ends);
+        self.each(|lines, redrawn| clean.extend(redactor.lines(lines, redrawn)));
+        clean.iter().zip(&ends).try_for_each(|(text, end)| {
+            out.write_all(text.as_bytes())?;
+            out.write_all(end.as_bytes())
+        })
+    }
+}
+
+/// Reads a log to its end; nothing private reaches the story.
+///
+/// # Errors
+/// What the input layer says: missing, unreadable, empty, a folder.
+pub fn read_clean(
+    open: &Open<'_>,
+    packs: &Packs,
+    options: &ReadOptions,
+    redactor: &mut Redactor,
+) -> Result<Read, InputError> {
+    redactor.begin();
+    let mut sink = Clean { inner: Classifier::new(packs, Fold::new(packs)), redactor };
+    let mut intake = input::read(open()?, &mut sink, options)?;
+    let Clean { inner, redactor } = sink;
+    let (fold, tally) = inner.into_parts();
+    intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
+    intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
+    Ok(Read::new(fold.finish(), tally, intake))
+}
+
+/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns how many bytes
+/// were left out, behind lines longer than any that is looked at.
+///
+/// # Errors
+/// The outer error is one of reading, the inner one of writing.
+pub fn write_clean(
+    open: &Open<'_>,
+    survey: &Survey,
+    redactor: &mut Redactor,
+    out: &mut dyn Write,
+) -> Result<io::Result<u64>, InputError> {
+    redactor.begin();
+    let mut raw = Raw::with(open()?, survey.page);
+    if survey.json {
+        let written = rewrite(raw, out, &mut |key, text| clean_string(redactor, key, text));
+        return Ok(written.map(|()| 0));
+    }
+    let mut group = Group::default();
+    while let Some(line) = raw.next() {
+        if group.take(&line, &survey.window)
+            && let Err(error) = group.write(redactor, out)
+        {
+            return Ok(Err(error));
+        }
+    }
+    let lost = group.lost;
+    Ok(if group.open { group.write(redactor, out).map(|()| lost) } else { Ok(lost) })
+}
+
+/// A string of a JSON log, line by line, and once more with its key, which may be what makes it private.
+fn clean_string(redactor: &mut Redactor, key: Option<&str>, text: &str) -> String {
+    let clean: String = redactor.in_field(key.unwrap_or_default(), |redactor| {
+        text.split_inclusive('\n')
+            .map(|line| {
+                let body = line.trim_end_matches(['\r', '\n']);
+                format!("{}{}", redactor.line(body), line.get(body.len()..).unwrap_or_default())
+            })
+            .collect()
+    });
+    let Some(key) = key.filter(|_| !clean.contains('\n')) else { return clean };
+    let field = redactor.in_field("", |redactor| redactor.line(&serde_json::json!({ key: clean }).to_string()));
+    let value = serde_json::from_str::<serde_json::Value>(&field).ok();
+    value.as_ref().and_then(|value| value.get(key)?.as_str()).map_or(clean, str::to_owned)
+}
+
+/// Looks through what is about to be shown, with the same reader.
+///
+/// # Errors
+/// What the input layer says of `source`.
+pub fn checked(source: Source<'_>, redactor: &Redactor) -> Result<Checked, InputError> {
+    let mut checker = redactor.checker();
+    let mut raw = Raw::new(source);
+    while let Some(line) = raw.next() {
+        checker.line(&line.text);
+    }
+    raw.conclude()?;
+    Ok(checker.end())
+}
+
+/// Hands on texts without what is private.
+struct Clean<'r, S> {
+    inner: S,
+    redactor: &'r mut Redactor,
+}
+
+impl<S: Sink> Sink for Clean<'_, S> {
+    fn segment(&mut self, segment: &Segment<'_>) {
+        let text = String::from_utf8_lossy(segment.text);
+        let clean = self.redactor.line(&text);
+        self.inner.segment(&Segment { text: clean.as_bytes(), ..*segment });
+    }
+
+    fn bar(&mut self, place: Place, bar: Bar) {
+        self.inner.bar(place, bar);
+    }
+}
