@@ -3,9 +3,9 @@
 //! Measured: an automaton over all bytes pays for every byte of a line; this touches eight to sixteen. Templates that
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
+use super::bloom_filter::Sieve;
 use super::colon::Colon;
 use super::prefix_filter::Document;
-use super::bloom_filter::Sieve;
 use crate::eight::{eight_of, four_of, places_of, position};
 
 /// Candidates for a line, by several ways of finding them.

@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use super::capture::CaptureType;
-use super::index::Index;
 use super::candidates::Kin;
+use super::capture::CaptureType;
+use super::capture_offsets::{Captures, Lent, Slot, Spans};
+use super::index::Index;
 use super::kind::EventKind;
 use super::schema::{Constant, Mark, MessageDef};
-use super::capture_offsets::{Captures, Lent, Slot, Spans};
 use super::template::{Part, Template, TemplateError, begins_with_number};
 use super::version::{Since, Version};
 

@@ -1,30 +1,32 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
-pub(crate) mod messages;
+mod bloom_filter;
+mod candidates;
 mod capture;
+mod capture_offsets;
 mod colon;
 mod error;
 mod file;
 mod folder;
 mod index;
-mod candidates;
 mod kind;
 pub mod lint;
+mod match_parts;
 mod matcher;
-mod prefix_filter;
+pub(crate) mod messages;
 mod pack;
+mod prefix_filter;
 mod role;
 mod run_out;
 mod schema;
-mod bloom_filter;
 mod sign;
-mod capture_offsets;
 mod template;
 mod verdict;
 mod version;
-mod match_parts;
 
 pub use capture::CaptureType;
+pub use capture_offsets::{Capture, Captures};
+pub(crate) use capture_offsets::{Lent, Spans};
 pub use error::PackError;
 pub use file::PackFile;
 pub use folder::{PackSource, SourceFile, SourceItem, SourceText, read_file, read_folder};
@@ -34,8 +36,6 @@ pub use matcher::{Hit, Matcher, Rule, RuleError};
 pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use role::FlagRole;
 pub use schema::*;
-pub use capture_offsets::{Capture, Captures};
-pub(crate) use capture_offsets::{Lent, Spans};
 pub use template::{Template, TemplateError};
 pub use verdict::{ChecklistRoute, Sought, Verdict, VerdictClass};
 pub use version::{Since, Version, VersionSpan};

@@ -2,8 +2,8 @@
 
 use super::capture::{CaptureType, token_len};
 use super::capture_offsets::Slot;
-use super::template::{Part, Template};
 use super::match_parts::literal_prefix;
+use super::template::{Part, Template};
 
 /// Ways to read the free captures of one text, so that a hostile line cannot cost more than its length.
 const MOST_TRIES: u32 = 64;

@@ -2,16 +2,16 @@
 
 use std::io;
 
-use super::interruptible_input::InterruptibleInput;
 use super::common_arguments::CommonArguments;
+use super::interruptible_input::InterruptibleInput;
 use super::redaction::{broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
 use crate::render::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -2,16 +2,16 @@
 
 use std::io;
 
-use super::interruptible_input::InterruptibleInput;
 use super::common_arguments::CommonArguments;
-use super::redaction::{Log, broken_off, learn_all, show, stopped, tell, tell_cut};
+use super::interruptible_input::InterruptibleInput;
 use super::probe::samples;
+use super::redaction::{Log, broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::input::ReadOptions;
 use crate::render::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::samples::Samples;
 
 /// Runs the command.

@@ -2,25 +2,25 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
-mod interruptible_input;
 mod bisect;
-mod common_arguments;
 mod checklist;
-mod redaction;
+mod common_arguments;
 mod compare;
+mod environment;
 mod explain;
 mod generate;
 mod inputs;
 mod interrupt;
+mod interruptible_input;
 mod memory_limit;
 mod near;
 mod newest;
 mod piped;
 mod probe;
 mod redact;
+mod redaction;
 mod rules;
 mod run;
-mod environment;
 mod triage;
 mod usage;
 mod watch;
@@ -33,10 +33,10 @@ use std::path::PathBuf;
 
 use miette::Diagnostic;
 
+use crate::catalog::Packs;
 use crate::cli::{Cli, Command, Language, LanguageArgs, PackArgs};
 use crate::error::{UsageError, shown};
 use crate::render::{Palette, Translated, View};
-use crate::catalog::Packs;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::Console;
-use crate::report::Report;
+use crate::catalog::{Packs, Verdict};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::find::{self, Found, Newest};
-use crate::catalog::{Packs, Verdict};
+use crate::report::Report;
 use crate::shell;
 use crate::system::{Kind, System};
 
@@ -65,7 +65,10 @@ impl Chosen {
         let path = self.log.path.display().to_string();
         format!(
             "{}\n",
-            messages.text("newest-read", &[("path", &crate::text::cut_chars(&path, 300)), ("age", &age(&self.log, messages))])
+            messages.text(
+                "newest-read",
+                &[("path", &crate::text::cut_chars(&path, 300)), ("age", &age(&self.log, messages))]
+            )
         )
     }
 

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use super::memory_limit::memory_limit_mib;
 use super::{Console, Ended, Exit};
-use crate::report::{ProbeQuestion, Question, probe_report};
+use crate::catalog::Version;
 use crate::cli::{ProbeArgs, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::probe::{Host, Probe, Root};
 use crate::render::{probe_json, probe_markdown, probe_text};
-use crate::catalog::Version;
+use crate::report::{ProbeQuestion, Question, probe_report};
 use crate::samples::{Samples, SamplesError, read_samples};
 
 /// Largest file that `--env` takes.

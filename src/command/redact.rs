@@ -4,16 +4,16 @@
 
 use std::io::{self, BufWriter, Seek as _, Write as _};
 
+use super::inputs::inputs;
 use super::interruptible_input::InterruptibleInput;
 use super::redaction::{broken_off, learn_all, numbers, stopped, tell};
-use super::inputs::inputs;
 use super::{Console, Ended, Exit};
-use crate::report::{checked, write_clean};
 use crate::cli::RedactArgs;
 use crate::error::UsageError;
 use crate::input::Source;
 use crate::redact::{Checked, Redactor};
 use crate::render::Labels;
+use crate::report::{checked, write_clean};
 
 /// Runs the command.
 pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<Ended> {

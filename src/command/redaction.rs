@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::SpooledData;
 
-use super::interruptible_input::{InterruptibleInput, is_pipe};
 use super::inputs::Input;
+use super::interruptible_input::{InterruptibleInput, is_pipe};
 use super::{Console, Ended, Exit};
-use crate::report::{Survey, learn, redactor};
+use crate::catalog::Packs;
 use crate::error::UsageError;
 use crate::input::{InputError, Source};
 use crate::redact::Redactor;
 use crate::render::{Labels, replaced};
-use crate::catalog::Packs;
+use crate::report::{Survey, learn, redactor};
 
 /// Packed bytes that are kept in memory; more go to a file.
 const IN_MEMORY: usize = 8 * 1024 * 1024;

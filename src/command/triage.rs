@@ -3,22 +3,22 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
-use super::interruptible_input::InterruptibleInput;
 use super::common_arguments::CommonArguments;
-use super::redaction::{learn_all, show, tell};
 use super::inputs::Input;
+use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
 use super::newest::Chosen;
 use super::probe::{ask_with_env, samples};
+use super::redaction::{learn_all, show, tell};
 use super::{Console, Ended, Exit, newest};
-use crate::report::{Question, Read, answer, read_clean, read_log};
+use crate::catalog::{Packs, Verdict};
 use crate::cli::{FormatName, TriageArgs};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
 use crate::render::{Labels, Printer, View};
-use crate::catalog::{Packs, Verdict};
+use crate::report::{Question, Read, answer, read_clean, read_log};
 use crate::system::Kind;
 
 /// Runs the command.
@@ -38,10 +38,11 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let logs = chosen.as_ref().map_or_else(|| args.logs.clone(), |chosen| vec![chosen.log.path.clone()]);
-    let CommonArguments { mut inputs, memory_limit_mib } = match CommonArguments::of(&logs, &args.question.limit, console) {
-        Ok(call) => call,
-        Err(error) => return Ok(Err(error)),
-    };
+    let CommonArguments { mut inputs, memory_limit_mib } =
+        match CommonArguments::of(&logs, &args.question.limit, console) {
+            Ok(call) => call,
+            Err(error) => return Ok(Err(error)),
+        };
     if let Some(url) = &args.from_server {
         inputs = match running(url, console)? {
             Ok(input) => vec![input],

@@ -6,8 +6,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use miette::Diagnostic;
 
 use super::Environment;
-use crate::error::shown;
 use crate::catalog::Packs;
+use crate::error::shown;
 
 /// Options that do not fit.
 #[derive(Debug, thiserror::Error, Diagnostic)]

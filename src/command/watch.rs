@@ -14,14 +14,14 @@ use super::interrupt::Interrupts;
 use super::memory_limit::memory_limit_mib;
 use super::probe::ask_with_env;
 use super::{Console, Ended, Exit};
-use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
+use crate::catalog::Packs;
 use crate::cli::{WatchArgs, WatchFormat};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
-use crate::live::{Change, Changes, Follower, Poll, GrowingLog};
+use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
 use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
-use crate::catalog::Packs;
+use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
 use crate::shown;
 
 const BLOCK: usize = 256 * 1024;

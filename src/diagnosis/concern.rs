@@ -1,10 +1,10 @@
 //! What the user asked about, when the verdict is about something else: said in a line, with what speaks against it.
 
 use super::Question;
-use crate::hypothesis::finding_builder::told;
-use crate::hypothesis::finding::{Basis, Figure, Finding};
-use crate::hypothesis::context::Context;
 use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding};
+use crate::hypothesis::finding_builder::told;
 use crate::timeline::EndingKind;
 
 /// A line for each worry that `chosen` does not answer.

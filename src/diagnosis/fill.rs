@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::hypothesis::finding::Finding;
 use super::launcher::Launch;
-use crate::hypothesis::context::{Os, Context};
 use crate::catalog::messages::{Messages, fill};
+use crate::hypothesis::context::{Context, Os};
+use crate::hypothesis::finding::Finding;
 use crate::shell;
 
 /// Stands for the log where it has no path, because it came through a pipe.

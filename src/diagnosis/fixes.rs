@@ -2,11 +2,11 @@
 //! these flags leave open.
 
 use super::fill::Places;
-use crate::hypothesis::finding::{Avoid, Finding, Status, Step};
 use super::launcher::Launch;
-use crate::hypothesis::context::{Os, Context};
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
+use crate::hypothesis::context::{Context, Os};
+use crate::hypothesis::finding::{Avoid, Finding, Status, Step};
 
 /// Circumstance of a folder that holds no node pack, as signs call it.
 const NO_INIT: &str = "no-init";
@@ -121,7 +121,13 @@ fn shown(sign: &SignDef, view: &Context<'_>, finding: &Finding) -> bool {
 }
 
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, others: &[Finding], places: &Places) -> Vec<Step> {
+pub fn steps(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    finding: &Finding,
+    others: &[Finding],
+    places: &Places,
+) -> Vec<Step> {
     let mut steps = own_steps(view, messages, finding, places);
     // A known bug that shows itself as this very thing has the shortest way out.
     let explained = others.iter().find(|other| {

@@ -2,9 +2,9 @@
 //!
 //! Ways of starting are data (`rules/launchers.toml`); a command line in the log is used as it stands.
 
-use crate::hypothesis::context::{Os, Context};
 use crate::catalog::messages::Messages;
 use crate::catalog::{LauncherDef, Packs, SignOf};
+use crate::hypothesis::context::{Context, Os};
 use crate::timeline::{Evidence, Flag};
 
 /// The way of starting, and the line that shows it.

@@ -2,31 +2,31 @@
 //!
 //! A finding always carries its lines. What the log cannot show is said as a gap, never guessed.
 
+mod concern;
 mod fill;
-mod unknowns;
+mod fixes;
 mod launcher;
 mod no_fault;
-mod fixes;
-mod starts;
 mod precedence;
-mod concern;
+mod starts;
+mod unknowns;
 
-use crate::event::Tally;
 use crate::catalog::Verdict;
+use crate::event::Tally;
 use crate::samples::Samples;
 use crate::timeline::Timeline;
 
-pub use crate::hypothesis::finding_builder::{evidence, place};
+pub use crate::catalog::messages::Messages;
+use crate::hypothesis::Case;
+pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
-use crate::hypothesis::Case;
-pub use launcher::Launch;
+pub use crate::hypothesis::finding_builder::{evidence, place};
 pub use crate::hypothesis::oom::{Part, split};
+pub use launcher::Launch;
 use starts::Starts;
-pub use crate::hypothesis::context::{Gpu, LimitSource, Os, Context, same_dir};
-pub use crate::catalog::messages::Messages;
 
 /// Side evidence and the user's question.
 #[derive(Debug, Clone, Default)]

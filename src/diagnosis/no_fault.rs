@@ -1,12 +1,12 @@
 //! When nothing is wrong, or nothing can be said: which of the two, and why.
 
-use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
-use crate::hypothesis::finding::{Basis, Figure, Finding, Grade, Status};
 use super::starts::Starts;
-use crate::hypothesis::context::Context;
 use crate::catalog::messages::Messages;
-use crate::event::Tally;
 use crate::catalog::{SignOf, Verdict};
+use crate::event::Tally;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding, Grade, Status};
+use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
 use crate::timeline::{Ending, EndingKind, Timeline};
 
 /// The exit code of a program that was asked to stop.
@@ -63,7 +63,10 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
             lines.push(evidence(at, Some(messages.text("remark-last-prompt", &[]))));
         }
         if let Some(counted) = &session.counts.tiled_retries {
-            lines.push(crate::hypothesis::finding_builder::counted(counted, Some(messages.text("remark-tiled-retry", &[]))));
+            lines.push(crate::hypothesis::finding_builder::counted(
+                counted,
+                Some(messages.text("remark-tiled-retry", &[])),
+            ));
         }
         if let Some(at) = &session.first_interrupt {
             lines.push(evidence(at, Some(messages.text("remark-interrupted", &[]))));
@@ -92,12 +95,18 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
     let nothing_asked = session.prompts.got == 0 && !session.has_work();
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
-        return FindingBuilder::new(Verdict::NoFault, view.number, Status::Confirmed, messages.text("no-fault-start", &[]))
-            .grade(Grade::Weak, messages.text("grade-no-fault-start", &[]))
-            .because(fact.into_iter().collect());
+        return FindingBuilder::new(
+            Verdict::NoFault,
+            view.number,
+            Status::Confirmed,
+            messages.text("no-fault-start", &[]),
+        )
+        .grade(Grade::Weak, messages.text("grade-no-fault-start", &[]))
+        .because(fact.into_iter().collect());
     }
     let code = ending.and_then(|ending| ending.exit_code);
-    let by_user = session.exceptions.last().is_some_and(|last| crate::hypothesis::failure::stopped_by_user(last, messages));
+    let by_user =
+        session.exceptions.last().is_some_and(|last| crate::hypothesis::failure::stopped_by_user(last, messages));
     let key = if killed {
         "insufficient-killed"
     } else if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {

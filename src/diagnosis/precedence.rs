@@ -1,8 +1,8 @@
 //! One answer out of all findings: the table of precedence from the packs, read from the top.
 
-use crate::hypothesis::finding::{Finding, Status};
-use crate::hypothesis::context::Context;
 use crate::catalog::{Packs, PrecedenceDef, PrecedenceWhen, Verdict};
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Finding, Status};
 use crate::timeline::EndingKind;
 
 /// The finding that answers, by its number in `findings`, and the ids of what else holds.

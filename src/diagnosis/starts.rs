@@ -1,9 +1,9 @@
 //! Faults of a log that holds several starts of ComfyUI: in which of them they stand, and how often.
 
-use crate::hypothesis::finding_builder::told;
-use crate::hypothesis::finding::{Basis, Figure, Finding, Status};
-use crate::hypothesis::context::Context;
 use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding, Status};
+use crate::hypothesis::finding_builder::told;
 use crate::timeline::{LeftOut, Seen, Timeline};
 
 /// Lines of a repeated fault that are named.
@@ -117,14 +117,21 @@ fn only_counted(left_out: &LeftOut, messages: &Messages<'_>) -> Option<Figure> {
     ];
     let seen = heads.into_iter().filter(|(_, seen)| seen.starts > 0);
     let mut told: Vec<String> = seen
-        .map(|(key, seen)| messages.text(key, &[("n", &seen.starts.to_string()), ("line", &seen.last_line.to_string())]))
+        .map(|(key, seen)| {
+            messages.text(key, &[("n", &seen.starts.to_string()), ("line", &seen.last_line.to_string())])
+        })
         .collect();
     if left_out.well > 0 {
         told.push(messages.text("left-out-well", &[("n", &left_out.well.to_string())]));
     }
     let what = told.join(if messages.zh { "；" } else { "; " });
     let text = messages.count("figure-left-out-one", "figure-left-out-many", left_out.starts, &[("what", &what)]);
-    Some(crate::hypothesis::finding_builder::told("left-out", text, Basis::Measured, vec![left_out.first_line, left_out.last_line]))
+    Some(crate::hypothesis::finding_builder::told(
+        "left-out",
+        text,
+        Basis::Measured,
+        vec![left_out.first_line, left_out.last_line],
+    ))
 }
 
 /// A figure on a fault of an earlier start: the last one has not shown it, it may have been repaired in between. Where

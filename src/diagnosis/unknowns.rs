@@ -1,10 +1,10 @@
 //! What the log cannot tell.
 
+use crate::catalog::Verdict;
+use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::Finding;
 use crate::hypothesis::growth;
-use crate::hypothesis::context::Context;
-use crate::catalog::messages::Messages;
-use crate::catalog::Verdict;
 
 /// What ComfyUI's start would have told, and this log does not.
 fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
@@ -16,7 +16,8 @@ fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
         ("missing-vram", card && view.vram_mib().is_none()),
         ("missing-ram", view.ram_mib().is_none()),
     ];
-    let list: Vec<String> = missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| messages.text(key, &[])).collect();
+    let list: Vec<String> =
+        missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| messages.text(key, &[])).collect();
     list.join(", ")
 }
 

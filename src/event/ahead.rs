@@ -11,9 +11,9 @@ use std::thread;
 use super::answers::Cursor;
 use super::asker::{Answer, Asker};
 use super::desk::{Desk, Load};
-use super::{EventSink, Classifier};
-use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
+use super::{Classifier, EventSink};
 use crate::catalog::{Matcher, Spans};
+use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
 
 /// Blocks in use: one with each thread, and one between them.
 const LOADS: usize = 3;

@@ -1,13 +1,13 @@
 //! Asks the rules about texts, and of those that no rule knows whether they can mean anything at all.
 
-use super::inferred_prefix::may_be_broken;
 use super::exception::{may_name_exception, split_exception};
 use super::glance::{Eyes, Glance};
 use super::hint::Hint;
+use super::inferred_prefix::may_be_broken;
 use super::match_cache::{Memo, Memory};
 use super::worth::Worth;
-use crate::eight::digits;
 use crate::catalog::{Found, Matcher, Spans};
+use crate::eight::digits;
 
 /// One of so many texts must be seen to be foreign at a glance, for glances to pay.
 const FOREIGN: u32 = 3;

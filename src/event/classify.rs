@@ -7,19 +7,19 @@ use memchr::memmem::Finder;
 use serde::Serialize;
 
 use super::asker::{Answer, Asker};
-use super::inferred_prefix::{Breaks, Broken};
-use super::rich_traceback::Boxed;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, Hint, MAIN};
-use super::prefix_inference::Learner;
-use super::oom::OomPhrases;
 use super::import_table::Row;
+use super::inferred_prefix::{Breaks, Broken};
+use super::oom::OomPhrases;
+use super::prefix_inference::Learner;
+use super::rich_traceback::Boxed;
 use super::what::{fact_value, what_of};
 use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
-use crate::input::{Bar, Place, Segment, Sink};
 use crate::catalog::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
+use crate::input::{Bar, Place, Segment, Sink};
 
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;

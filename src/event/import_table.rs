@@ -1,8 +1,8 @@
 //! Rows of the import table that a narrow window broke: a path has no end that shows whether it is whole.
 
-use super::{At, EventSink, Classifier, What};
-use crate::input::{Place, Segment, level_of};
+use super::{At, Classifier, EventSink, What};
 use crate::catalog::{EventKind, Spans};
+use crate::input::{Place, Segment, level_of};
 
 /// Columns of the longest level tag, and of what stands around a stamp.
 const TAG: usize = 12;

@@ -4,9 +4,9 @@ use std::mem;
 
 use super::prefix_inference::Look;
 use super::quote::quotations;
-use super::{EventSink, Classifier};
-use crate::input::{Level, Place, Segment};
+use super::{Classifier, EventSink};
 use crate::catalog::{EventKind, SHORTEST, Spans};
+use crate::input::{Level, Place, Segment};
 
 /// The shortest beginning of a text that a narrow window broke: of 40 columns words may leave a third blank, and a prefix
 /// may take many.

@@ -3,8 +3,8 @@
 //! A text either is the same to the last byte or is not in here, so that nothing depends on what was remembered.
 
 use super::worth::Worth;
-use crate::eight::{begins_with, hash};
 use crate::catalog::{Found, Matcher, Spans};
+use crate::eight::{begins_with, hash};
 
 /// Longest text that is remembered, in bytes; most that come again are shorter.
 const LONGEST: usize = 64;

@@ -6,20 +6,20 @@
 mod ahead;
 mod answers;
 mod asker;
-mod inferred_prefix;
-mod rich_traceback;
+mod classify;
 mod command_line;
 mod constant_prefix;
 mod desk;
 mod exception;
 mod glance;
 mod hint;
-mod prefix_inference;
+mod import_table;
+mod inferred_prefix;
 mod match_cache;
 mod oom;
+mod prefix_inference;
 mod quote;
-mod classify;
-mod import_table;
+mod rich_traceback;
 mod size;
 mod what;
 mod worth;
@@ -28,13 +28,13 @@ mod wrapped_line;
 use std::borrow::Cow;
 
 pub use ahead::read;
+pub use classify::{Classifier, Tally};
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
-pub use classify::{Classifier, Tally};
 pub use size::{GIB, MIB, capture_bytes, parse_size};
 
-use crate::input::{Bar, Level, Place};
 use crate::catalog::Rule;
+use crate::input::{Bar, Level, Place};
 
 /// Where an event stands, with the text and the rule that recognised it.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,11 @@
 //! High memory that is meant: the cache, pinned memory, residency that the user asked for. Shows the arithmetic
 //! of this version with this machine's numbers.
 
-use super::defaults::{self, Worked};
-use super::finding_builder::{FindingBuilder, counted, evidence, figure, told};
-use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::Case;
-use super::context::{LimitSource, Context};
+use super::context::{Context, LimitSource};
+use super::defaults::{self, Worked};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding_builder::{FindingBuilder, counted, evidence, figure, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, FlagRole, Packs, Term, Verdict};
 use crate::samples::{Samples, Shape};
@@ -18,7 +18,10 @@ const SLOWER: f64 = 3.0;
 
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let (view, messages) = (case.view, case.messages);
-    [residency(view, messages), pinning(view, messages), caching(view, messages, case.samples)].into_iter().flatten().collect()
+    [residency(view, messages), pinning(view, messages), caching(view, messages, case.samples)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// The cache's mode: from the log, from the flags, or by the version's default. The second is the line that says so.
@@ -270,7 +273,8 @@ fn exercised(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
     if counts.detail_lines > 0 || counts.debug_lines > 0 {
         return Some(told("evicted", messages.text("figure-never-evicted", &[]), Basis::Measured, Vec::new()));
     }
-    let can = defaults::pick(messages.packs, "detail-level", view).is_some_and(|row| defaults::truth(row).unwrap_or(true));
+    let can =
+        defaults::pick(messages.packs, "detail-level", view).is_some_and(|row| defaults::truth(row).unwrap_or(true));
     let key = if can { "figure-evict-unseen-detail" } else { "figure-evict-unseen" };
     Some(told("evicted", messages.text(key, &[]), Basis::Unknown, Vec::new()))
 }

@@ -93,7 +93,12 @@ pub enum LimitSource {
 
 impl<'t> Context<'t> {
     /// Looks at session `index` of `timeline`.
-    pub fn of(timeline: &'t Timeline, index: usize, messages: &Messages<'_>, given_limit_mib: Option<f64>) -> Option<Self> {
+    pub fn of(
+        timeline: &'t Timeline,
+        index: usize,
+        messages: &Messages<'_>,
+        given_limit_mib: Option<f64>,
+    ) -> Option<Self> {
         let session = timeline.sessions.get(index)?;
         let (span, version) = version_of(timeline, session, messages);
         let flags = session.flags.iter().map(|flag| flag.name.clone()).collect();
@@ -108,7 +113,11 @@ impl<'t> Context<'t> {
             gpu: gpu_of(session, messages.packs),
             flags,
             asked: asked(session, messages.packs),
-            packs: session.nodes.iter().filter(|node| !node.failed && !messages.packs.is_own_folder(&node.dir)).collect(),
+            packs: session
+                .nodes
+                .iter()
+                .filter(|node| !node.failed && !messages.packs.is_own_folder(&node.dir))
+                .collect(),
             dynamic_vram: session.flag_fact("dynamic_vram"),
             limit_mib: None,
         };

@@ -1,6 +1,6 @@
 //! Defaults and formulas of the version at hand, from the packs.
 
-use super::context::{Gpu, Os, Context};
+use super::context::{Context, Gpu, Os};
 use crate::catalog::{Constant, DefaultDef, Packs, Since, Term, Version};
 
 const MIB_PER_GIB: f64 = 1024.0;
@@ -25,7 +25,12 @@ pub fn possible<'p>(packs: &'p Packs, what: &'p str, view: &Context<'_>) -> impl
 }
 
 /// The same for another version than the log's.
-pub fn pick_at<'p>(packs: &'p Packs, what: &str, view: &Context<'_>, version: Option<Version>) -> Option<&'p DefaultDef> {
+pub fn pick_at<'p>(
+    packs: &'p Packs,
+    what: &str,
+    view: &Context<'_>,
+    version: Option<Version>,
+) -> Option<&'p DefaultDef> {
     let mut rows: Vec<&DefaultDef> = packs
         .defaults
         .iter()

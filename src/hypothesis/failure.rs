@@ -1,10 +1,10 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
 
-use super::finding_builder::{FindingBuilder, counted, evidence, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
-use super::host::is_absurd;
 use super::Case;
 use super::context::{Context, same_dir};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, counted, evidence, told};
+use super::host::is_absurd;
 use crate::catalog::messages::Messages;
 use crate::catalog::{SignDef, SignOf, Verdict};
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
@@ -35,7 +35,9 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let mut core_told = false;
     for exception in raised.iter().rev() {
         let blamed = exception.dirs.last().filter(|dir| {
-            !messages.packs.is_own_folder(dir) && !only_passes(exception, view) && outside(exception, messages).is_none()
+            !messages.packs.is_own_folder(dir)
+                && !only_passes(exception, view)
+                && outside(exception, messages).is_none()
         });
         match blamed {
             Some(dir) if !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
@@ -227,7 +229,8 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
     let candidate = Candidate {
         dir: dir.to_owned(),
         why: "traceback".to_owned(),
-        reason: messages.text(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
+        reason: messages
+            .text(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
         at: exception.dir_at.as_ref().map(|at| super::finding_builder::place(&at.place, None)),
     };
     FindingBuilder::new(Verdict::CustomNode, view.number, status, summary)
@@ -351,11 +354,16 @@ fn without_exception(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Finding
                     false => (Status::Possible, "crash-code", Grade::Weak, "grade-crash-code"),
                 };
                 findings.push(
-                    FindingBuilder::new(Verdict::OtherError, view.number, status, messages.text(key, &[("code", &code)]))
-                        .about(if signal { "native-crash" } else { "exit-code" })
-                        .grade(grade, messages.text(reason, &[]))
-                        .settle(messages.text("settle-crash", &[]))
-                        .because(lines),
+                    FindingBuilder::new(
+                        Verdict::OtherError,
+                        view.number,
+                        status,
+                        messages.text(key, &[("code", &code)]),
+                    )
+                    .about(if signal { "native-crash" } else { "exit-code" })
+                    .grade(grade, messages.text(reason, &[]))
+                    .settle(messages.text("settle-crash", &[]))
+                    .because(lines),
                 );
             }
         }

@@ -1,8 +1,8 @@
 //! Building blocks of findings: evidence in the report's form, figures, and a draft that cannot lack its evidence.
 
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, Status};
-use crate::input::Place;
 use crate::catalog::Verdict;
+use crate::input::Place;
 use crate::timeline::{Counted, Evidence};
 
 /// A place in the report's form.

@@ -1,11 +1,11 @@
 //! Does memory grow per prompt although no text tells why? Needs samples taken beside the log.
 
-use super::finding_builder::{FindingBuilder, evidence, figure, told};
-use super::finding::{Basis, Finding, Grade, Status};
 use super::Case;
 use super::context::Context;
-use crate::catalog::messages::Messages;
+use super::finding::{Basis, Finding, Grade, Status};
+use super::finding_builder::{FindingBuilder, evidence, figure, told};
 use crate::catalog::Verdict;
+use crate::catalog::messages::Messages;
 use crate::samples::{Column, Samples, Shape, Trend, trend};
 use crate::text;
 

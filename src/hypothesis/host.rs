@@ -1,13 +1,13 @@
 //! Did the machine's RAM, or a limit on it, end or fail the run? And what would ComfyUI have computed had it known.
 
-use super::defaults;
-use super::finding_builder::{FindingBuilder, evidence, figure, told};
-use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::Case;
-use super::context::{LimitSource, Context};
+use super::context::{Context, LimitSource};
+use super::defaults;
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, evidence, figure, told};
 use crate::catalog::messages::Messages;
-use crate::event::{GIB, MIB};
 use crate::catalog::{SignOf, Verdict};
+use crate::event::{GIB, MIB};
 use crate::text;
 use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 
@@ -89,7 +89,8 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
         (false, _, _) if unlimited && flag == Some(true) => (Verdict::HostOom, "host-killed-unlimited"),
         (false, _, _) => (Verdict::HostOom, "host-killed-text"),
     };
-    let summary = messages.text(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
+    let summary =
+        messages.text(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
     let (grade, reason) = if killed.memcg || killed.global || (killed.by_kernel && id == Verdict::HostOom) {
         (Grade::Certain, messages.text("grade-kernel-says", &[]))
     } else if ending.daemon.is_some() {
@@ -220,9 +221,8 @@ fn in_flight_figures(view: &Context<'_>, messages: &Messages<'_>, ending: &Endin
     if let Some(flight) = &ending.in_flight {
         let prompt = flight.prompt.to_string();
         let text = match (&flight.class, flight.mib) {
-            (Some(class), Some(mib)) => {
-                messages.text("figure-in-flight-size", &[("prompt", &prompt), ("class", class), ("size", &text::mib(mib))])
-            }
+            (Some(class), Some(mib)) => messages
+                .text("figure-in-flight-size", &[("prompt", &prompt), ("class", class), ("size", &text::mib(mib))]),
             (Some(class), None) => messages.text("figure-in-flight-class", &[("prompt", &prompt), ("class", class)]),
             (None, _) => messages.text("figure-in-flight", &[("prompt", &prompt)]),
         };

@@ -1,12 +1,12 @@
 //! Is a model still held that nothing should use? Reads the leak curve, not the number of lines.
 
-use super::classes::{is_core, label, name_tokens};
-use super::finding_builder::{FindingBuilder, evidence, figure, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::Case;
+use super::classes::{is_core, label, name_tokens};
 use super::context::Context;
-use crate::catalog::messages::Messages;
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, evidence, figure, told};
 use crate::catalog::Verdict;
+use crate::catalog::messages::Messages;
 use crate::text;
 use crate::timeline::Leak;
 
@@ -43,7 +43,13 @@ fn at_the_very_end(view: &Context<'_>, leak: &Leak) -> bool {
     leak.potential == 1 && leak.first_potential.as_ref().map(|at| at.place.line) == last
 }
 
-fn leak_finding(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: &Leak, all: &[(&String, &Leak)]) -> Finding {
+fn leak_finding(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    class: &str,
+    leak: &Leak,
+    all: &[(&String, &Leak)],
+) -> Finding {
     let passes = view.session.leak_passes;
     let released = leak.released_at.as_ref();
     let others_held = all.iter().any(|(_, other)| other.released_at.is_none() && other.held_last.unwrap_or(1) > 0);
@@ -71,8 +77,10 @@ fn leak_finding(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: 
                 ],
             )
         }
-        (_, Some(at)) if gone => messages
-            .text("leak-released", &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())]),
+        (_, Some(at)) if gone => messages.text(
+            "leak-released",
+            &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())],
+        ),
         (None, _) => messages.text("leak-unknown-number", &[("class", class)]),
         (Some(k), _) if leak.grew > 0 && growth.is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt)) => {
             messages.text("leak-one-more-per-prompt", &[("models", &models(k)), ("class", class)])
@@ -100,8 +108,10 @@ fn leak_finding(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: 
 
     let mut lines: Vec<EvidenceReport> = Vec::new();
     if let Some(at) = &leak.first_potential {
-        lines
-            .push(evidence(at, Some(messages.count("remark-first-of-passes-one", "remark-first-of-passes", passes, &[]))));
+        lines.push(evidence(
+            at,
+            Some(messages.count("remark-first-of-passes-one", "remark-first-of-passes", passes, &[])),
+        ));
     }
     match &leak.last_pass {
         Some(at) => {
@@ -181,7 +191,13 @@ fn grade(
     (Grade::Moderate, messages.text("grade-leak-once", &[]))
 }
 
-fn figures(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: &Leak, all: &[(&String, &Leak)]) -> Vec<Figure> {
+fn figures(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    class: &str,
+    leak: &Leak,
+    all: &[(&String, &Leak)],
+) -> Vec<Figure> {
     let mut figures = Vec::new();
     if leak.curve.len() > 1 {
         let shown: Vec<String> = thin(leak).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();

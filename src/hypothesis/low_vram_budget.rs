@@ -1,9 +1,9 @@
 //! Models that were given the least room that ComfyUI ever gives: no fault, but the reason why steps are slow.
 
-use super::defaults;
-use super::finding_builder::told;
-use super::finding::{Basis, Figure};
 use super::context::Context;
+use super::defaults;
+use super::finding::{Basis, Figure};
+use super::finding_builder::told;
 use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, EventKind, FlagRole, Packs};
 use crate::text;

@@ -1,26 +1,26 @@
 //! The hypotheses, one file each: what speaks for it in one start of ComfyUI (`examine`), and what against it (`rule_out`).
 
-pub(crate) mod context;
-pub(crate) mod low_vram_budget;
-pub(crate) mod reload;
-pub(crate) mod packages;
-pub(crate) mod oom;
-pub(crate) mod notice;
-pub(crate) mod leak;
-pub(crate) mod host;
-pub(crate) mod growth;
-pub(crate) mod watchdog;
-pub(crate) mod finding;
-pub(crate) mod failure;
-pub(crate) mod finding_builder;
 pub(crate) mod by_design;
-pub(crate) mod defaults;
 pub(crate) mod classes;
+pub(crate) mod context;
+pub(crate) mod defaults;
+pub(crate) mod failure;
+pub(crate) mod finding;
+pub(crate) mod finding_builder;
+pub(crate) mod growth;
+pub(crate) mod host;
+pub(crate) mod leak;
+pub(crate) mod low_vram_budget;
+pub(crate) mod notice;
+pub(crate) mod oom;
+pub(crate) mod packages;
+pub(crate) mod reload;
 pub(crate) mod version_bug;
+pub(crate) mod watchdog;
 
-use finding::{EvidenceReport, Finding, RuledOut};
-use context::Context;
 use crate::catalog::messages::Messages;
+use context::Context;
+use finding::{EvidenceReport, Finding, RuledOut};
 
 use crate::catalog::Verdict;
 use crate::samples::Samples;

@@ -1,11 +1,11 @@
 //! What is worth a word although nothing failed, by the packs' texts.
 
-use super::finding_builder::{FindingBuilder, evidence};
-use super::finding::{Finding, Grade, Status};
 use super::Case;
 use super::context::Context;
-use crate::catalog::messages::{Messages, fill};
+use super::finding::{Finding, Grade, Status};
+use super::finding_builder::{FindingBuilder, evidence};
 use crate::catalog::MentionDef;
+use crate::catalog::messages::{Messages, fill};
 use crate::timeline::SignatureHit;
 
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {

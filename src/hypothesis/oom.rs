@@ -3,14 +3,14 @@
 mod resident;
 mod split;
 
-use super::classes::kind;
-use super::finding_builder::{FindingBuilder, evidence, figure, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::Case;
+use super::classes::kind;
 use super::context::{Context, same_dir};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, evidence, figure, told};
+use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
 use crate::event::GIB;
-use crate::catalog::Verdict;
 use crate::text;
 use crate::timeline::OomRecord;
 
@@ -214,7 +214,8 @@ fn again(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Option
     let first: Vec<String> = lines.iter().take(LINES_NAMED).map(u64::to_string).collect();
     let count = lines.len() as u64 + view.session.ooms_left_out;
     (!lines.is_empty()).then(|| {
-        let text = messages.count("figure-oom-also-one", "figure-oom-also-many", count, &[("lines", &first.join(", "))]);
+        let text =
+            messages.count("figure-oom-also-one", "figure-oom-also-many", count, &[("lines", &first.join(", "))]);
         told("also", text, Basis::Measured, lines)
     })
 }
@@ -262,8 +263,10 @@ fn retries(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     if counted.count < RETRIES_THAT_TELL || !unfinished {
         return None;
     }
-    let mut lines =
-        vec![super::finding_builder::counted(counted, Some(messages.text("remark-retries", &[("n", &counted.count.to_string())])))];
+    let mut lines = vec![super::finding_builder::counted(
+        counted,
+        Some(messages.text("remark-retries", &[("n", &counted.count.to_string())])),
+    )];
     for class in view.session.resident_mib.keys().take(2) {
         if let Some(at) = view.session.loads.get(class).and_then(|load| load.size_at.as_ref()) {
             lines.push(evidence(at, Some(messages.text("remark-weights-of", &[("class", class)]))));

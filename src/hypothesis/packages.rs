@@ -1,9 +1,9 @@
 //! Native packages that this version of ComfyUI needs, held against the versions that the log prints.
 
-use super::finding_builder::{FindingBuilder, evidence, told};
-use super::finding::{Basis, Finding, Grade, Status};
 use super::Case;
 use super::context::Context;
+use super::finding::{Basis, Finding, Grade, Status};
+use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{AimdoDef, Verdict, Version};
 

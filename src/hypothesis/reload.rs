@@ -1,9 +1,9 @@
 //! Are the same models loaded again in every prompt, without need?
 
-use super::finding_builder::{FindingBuilder, counted, evidence, told};
-use super::finding::{Basis, EvidenceReport, Finding, Grade, RuledOut, Status};
 use super::Case;
 use super::context::Context;
+use super::finding::{Basis, EvidenceReport, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, counted, evidence, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, FlagRole, Verdict};
 use crate::timeline::Load;

@@ -1,9 +1,9 @@
 //! Known bugs of the version at hand: texts, structures and conditions from the packs held against the log.
 
-use super::finding_builder::{FindingBuilder, evidence, told};
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
 use super::Case;
-use super::context::{Gpu, Os, Context, same_dir};
+use super::context::{Context, Gpu, Os, same_dir};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
+use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{BugDef, Since, Verdict, Version};
 use crate::timeline::{EndingKind, SignatureHit};

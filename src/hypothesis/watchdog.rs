@@ -1,11 +1,11 @@
 //! Did whoever looks after the process end it, since it did not answer? That is neither a crash nor lack of memory.
 
-use super::finding_builder::{FindingBuilder, evidence, told};
-use super::finding::{Basis, Finding, Grade, Status};
 use super::Case;
 use super::context::Context;
-use crate::catalog::messages::Messages;
+use super::finding::{Basis, Finding, Grade, Status};
+use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::Verdict;
+use crate::catalog::messages::Messages;
 use crate::timeline::EndingKind;
 
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {

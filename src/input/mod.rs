@@ -4,15 +4,15 @@
 //! What a text means is not decided here.
 
 mod ansi;
-mod progress_bar;
 mod batch;
 mod decode;
-mod json_log;
 mod error;
+mod json_log;
 mod line;
 mod page;
 mod part;
 mod prefix;
+mod progress_bar;
 mod raw;
 mod record;
 mod rows;

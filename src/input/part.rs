@@ -6,9 +6,9 @@
 mod frames;
 mod hand_over;
 
-use super::progress_bar;
 use super::decode::Legacy;
 use super::line::{Level, Place, Sink};
+use super::progress_bar;
 use super::rows::Rows;
 use super::{ansi, page, prefix, record, stamp};
 use frames::Frames;

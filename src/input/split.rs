@@ -3,10 +3,10 @@
 //! Results do not depend on where blocks end. An open part is carried over, up to a cap; parts of a line with
 //! carriage returns are handed on as they end, so a bar of a million frames needs no memory.
 
-use super::progress_bar;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::part::{End, Parts};
+use super::progress_bar;
 use super::scan::{Bits, PIECE, Scan, Word, has_odd};
 use memchr::memchr2;
 

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::{Grade, Report, Status};
-use crate::diagnosis::Messages;
 use crate::catalog::Verdict;
+use crate::diagnosis::Messages;
+use crate::report::{Grade, Report, Status};
 use crate::text;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -164,8 +164,8 @@ impl Changes {
                     continue;
                 }
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
-                let text =
-                    messages.text(if id == Verdict::GpuOom { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
+                let text = messages
+                    .text(if id == Verdict::GpuOom { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
                 changes.push(Change::new(ChangeKind::Oom, line, session.number, id.as_str(), text));
             }
         }
@@ -186,7 +186,13 @@ impl Changes {
             };
             if self.endings.len() < REMEMBERED && self.endings.insert((session.number, id)) {
                 let line = ending.at.as_ref().map_or(session.last_line, |at| at.place.line);
-                changes.push(Change::new(ChangeKind::SessionEnded, line, session.number, id, messages.text(sentence, &[])));
+                changes.push(Change::new(
+                    ChangeKind::SessionEnded,
+                    line,
+                    session.number,
+                    id,
+                    messages.text(sentence, &[]),
+                ));
             }
         }
         if self.sessions > 0 && count > self.sessions {

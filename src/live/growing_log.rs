@@ -1,9 +1,9 @@
 //! Bytes of a running log become the story up to now, and at the end the same story as of the finished file.
 
-use crate::report::Read;
+use crate::catalog::Packs;
 use crate::event::Classifier;
 use crate::input::{Intake, Reader};
-use crate::catalog::Packs;
+use crate::report::Read;
 use crate::timeline::Fold;
 
 /// A log that is being read while it grows.

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use super::processes::{pss_kib, tree, usage};
-use super::stats::Stats;
 use super::rate_limit::RateLimit;
+use super::stats::Stats;
 use crate::probe::{Cgroup, Host, glance};
 
 /// First line of a samples file.

@@ -17,7 +17,7 @@ mod scan;
 mod shapes;
 mod tokens;
 mod window;
-mod messages;
+mod words;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -36,7 +36,7 @@ use paths::Paths;
 use region::{Region, Ruling};
 use shapes::Shapes;
 use tokens::Tokens;
-use messages::Vocabulary;
+use words::Vocabulary;
 
 /// Fields of a JSON log that are told apart.
 const FIELDS: usize = 64;
@@ -229,7 +229,7 @@ impl Redactor {
         workflow(text, &mut found);
         self.shapes.find(text, body, &mut found);
         scan::find(text, &mut found);
-        let paths = Paths { vocabulary: self.vocabulary.messages(), stayed: RefCell::default() };
+        let paths = Paths { vocabulary: self.vocabulary.words(), stayed: RefCell::default() };
         paths.find(text, &mut found);
         if names {
             self.names.find(text, &mut found);

@@ -93,7 +93,8 @@ pub(super) struct Rules {
 impl Rules {
     fn built_in() -> Self {
         let file: File = serde_json::from_str(TEXT).expect("the build wrote it, and every test reads it");
-        let messages = file.messages.into_iter().map(|messages| (messages.id, messages.list.into_iter().collect())).collect();
+        let messages =
+            file.messages.into_iter().map(|messages| (messages.id, messages.list.into_iter().collect())).collect();
         Self { shapes: file.shape, messages }
     }
 

@@ -3,11 +3,11 @@
 //! Decides what is shown and how much of it; rows and colours come later.
 
 use super::View;
+use super::document::{Block, Document, Item, Quote, push_items};
 use super::label::Labels;
-use super::document::{Block, Item, Document, Quote, push_items};
 use super::palette::Tone;
-use crate::report::{Candidate, Figure, Finding, Reference, Report, Status, Step};
 use crate::catalog::{Verdict, VerdictClass};
+use crate::report::{Candidate, Figure, Finding, Reference, Report, Status, Step};
 use crate::text::width;
 
 /// Widest figure that shares a row, in columns.

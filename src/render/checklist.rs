@@ -5,18 +5,18 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::document::{Block, Item, Quote, push_items};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown::{self, escape, fence_of};
-use super::document::{Block, Item, Quote, push_items};
 use super::palette::{Tone, paint};
 use super::printer::tool;
 use super::{View, blocks};
+use crate::catalog::{PackInfo, Packs};
 use crate::report::{
     CHECKLIST_SCHEMA_VERSION, Checklist, Condition, Decision, IssueDraft, Part, SeenIn, State, Step, Tool,
 };
-use crate::catalog::{PackInfo, Packs};
 
 /// Lines shown of one condition.
 const LINES: usize = 3;

@@ -5,16 +5,16 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::document::{Block, Item, Quote};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown;
-use super::document::{Block, Item, Quote};
 use super::palette::{Tone, paint};
 use super::printer::tool;
 use super::{View, blocks};
-use crate::report::{COMPARISON_SCHEMA_VERSION, Comparison, CurveReport, Outcome, Pair, RunReport, SeenIn, Tool};
 use crate::catalog::{PackInfo, Packs};
+use crate::report::{COMPARISON_SCHEMA_VERSION, Comparison, CurveReport, Outcome, Pair, RunReport, SeenIn, Tool};
 use crate::text;
 
 /// Points of a curve in one row.

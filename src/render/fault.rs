@@ -127,9 +127,9 @@ mod tests {
     use std::io::Error;
 
     use super::*;
+    use crate::catalog::PackError;
     use crate::error::UsageError;
     use crate::input::InputError;
-    use crate::catalog::PackError;
     use crate::samples::SamplesError;
 
     fn text(word: &str) -> String {

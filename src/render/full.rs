@@ -1,8 +1,8 @@
 //! The rest of a report, for `--verbose`: every finding, the end told backwards, sessions, and what it all rests on.
 
 use super::brief::{candidate, figure_rows, reference};
-use super::label::Labels;
 use super::document::{Block, Item, Quote, push_items};
+use super::label::Labels;
 use super::{history, session};
 use crate::report::{EvidenceReport, Finding, Report, VersionReport};
 

@@ -2,8 +2,8 @@
 //!
 //! Only reads the report's timeline; what an ending means was decided before.
 
-use super::label::Labels;
 use super::document::{Block, Item, push_items};
+use super::label::Labels;
 use crate::report::{InFlightReport, PromptReport, Report};
 use crate::text::{mib, number};
 

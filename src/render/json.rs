@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::printer::tool;
-use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
 use crate::live::Change;
+use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
 use crate::shown;
 
 /// One line of `--format ndjson`.

@@ -1,8 +1,8 @@
 //! The fixed words of reports in one language, from the packs' `label-…` sentences.
 
-use crate::report::{Basis, Grade, PlaceReport, Status};
-use crate::diagnosis::Messages;
 use crate::catalog::{Packs, Verdict};
+use crate::diagnosis::Messages;
+use crate::report::{Basis, Grade, PlaceReport, Status};
 
 /// Lines that a figure names; the JSON has all of them.
 const LINES_NAMED: usize = 4;

@@ -4,11 +4,11 @@
 
 use super::View;
 use super::brief::outline;
+use super::document::{Block, Item, Quote};
 use super::label::Labels;
 use super::layout::clean;
-use super::document::{Block, Item, Quote};
-use crate::report::Report;
 use crate::catalog::Packs;
+use crate::report::Report;
 use crate::text::cut_chars;
 
 /// Longest log line in an excerpt, in characters.

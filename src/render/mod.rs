@@ -5,6 +5,7 @@
 mod brief;
 mod checklist;
 mod comparison;
+mod document;
 mod fault;
 mod full;
 mod history;
@@ -12,7 +13,6 @@ mod json;
 mod label;
 mod layout;
 mod markdown;
-mod document;
 mod palette;
 mod printer;
 mod probe;
@@ -32,10 +32,10 @@ pub use printer::{Format, Printer};
 pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_text};
 pub use text::{quiet, text};
 
+pub(crate) use document::{Block, Item, Quote};
 pub(crate) use fault::Translated;
 pub(crate) use label::Labels;
 pub(crate) use markdown::blocks as markdown_blocks;
-pub(crate) use document::{Block, Item, Quote};
 pub(crate) use replaced::replaced;
 pub(crate) use text::blocks;
 

@@ -9,8 +9,8 @@ use super::layout::clean;
 use super::palette::paint;
 use super::summary::{self, Row};
 use super::{View, json, markdown, text};
-use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
 use crate::catalog::Packs;
+use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,17 +5,17 @@ use std::io;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::document::{Block, Item};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
 use super::markdown;
-use super::document::{Block, Item};
 use super::palette::{Tone, paint};
 use super::printer::tool;
 use super::{View, blocks};
-use crate::report::{Derived, PROBE_SCHEMA_VERSION, ProbeReport, Sight, Suggestion, Tool};
-use crate::probe::{Certainty, Hierarchy, Probe};
 use crate::catalog::Packs;
+use crate::probe::{Certainty, Hierarchy, Probe};
+use crate::report::{Derived, PROBE_SCHEMA_VERSION, ProbeReport, Sight, Suggestion, Tool};
 use crate::text;
 
 const MIB: f64 = 1024.0 * 1024.0;

@@ -1,7 +1,7 @@
 //! What redaction replaced, as a table for the person who is about to share the output.
 
-use super::label::Labels;
 use super::document::Block;
+use super::label::Labels;
 use super::{Palette, View, blocks};
 use crate::redact::Replaced;
 

@@ -1,8 +1,8 @@
 //! One session in full, for `--verbose`: facts with their lines, node packs, prompts, loads, leak texts, failures.
 
+use super::document::{Block, Item, push_items};
 use super::history::outcome;
 use super::label::{Labels, place};
-use super::document::{Block, Item, push_items};
 use crate::report::{CountsReport, LeakReport, NodeReport, SessionReport};
 use crate::text::{bytes, mib, number};
 

@@ -1,7 +1,7 @@
 //! Several logs: one row for each, at the end.
 
-use super::label::Labels;
 use super::document::Block;
+use super::label::Labels;
 use crate::report::Report;
 
 /// What the table says of one log.

@@ -1,8 +1,8 @@
 //! The layout of a report, held as snapshots: both languages, two widths, long and short.
 
 use super::{Format, Printer, View, markdown, quiet, text};
-use crate::report::*;
 use crate::catalog::{Packs, Verdict};
+use crate::report::*;
 
 fn at(line: u64) -> PlaceReport {
     PlaceReport { line, last_line: None, segment: None, entry: None, byte: line * 80 }

@@ -2,12 +2,12 @@
 
 use super::View;
 use super::brief::outline;
+use super::document::{Block, Document, Item, Quote};
 use super::label::Labels;
 use super::layout::{blanks, clean, pad, right, wrap};
-use super::document::{Block, Item, Document, Quote};
 use super::palette::paint;
-use crate::report::Report;
 use crate::catalog::Packs;
+use crate::report::Report;
 use crate::text::{cut_width, width};
 
 /// Narrower than this nothing is readable; rows are then allowed to be longer than the terminal.

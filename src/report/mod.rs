@@ -2,16 +2,16 @@
 
 pub mod bisection;
 mod checklist;
-mod redaction;
 mod clean_json;
 mod comparison;
 mod probe;
+mod redaction;
 mod report;
 mod triage;
 
 pub use checklist::*;
-pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use comparison::*;
 pub use probe::*;
+pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use report::*;
 pub use triage::{Question, Read, answer, read_log};

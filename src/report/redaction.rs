@@ -9,10 +9,10 @@ use serde::de::IgnoredAny;
 
 use super::clean_json::rewrite;
 use super::triage::Read;
+use crate::catalog::Packs;
 use crate::event::Classifier;
 use crate::input::{self, Bar, CodePage, InputError, Place, Raw, RawLine, ReadOptions, Segment, Sink, Source};
 use crate::redact::{Checked, Redactor, Window, plain};
-use crate::catalog::Packs;
 use crate::timeline::Fold;
 
 /// Opens the same log again and again.

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::{PackInfo, Verdict};
 pub use crate::diagnosis::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
-use crate::catalog::{PackInfo, Verdict};
 
 /// Version of the JSON contract.
 pub const SCHEMA_VERSION: u32 = 1;

@@ -9,12 +9,12 @@ use super::report::{
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
     UnloadsReport, VerdictReport,
 };
-use crate::diagnosis::{self, Diagnosis, Context, Messages, place};
+use crate::catalog::{Packs, Verdict};
+use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
 use crate::event::{self, Classifier, Tally};
 use crate::input::{InputError, Intake, ReadOptions, Source};
-use crate::catalog::{Packs, Verdict};
 use crate::samples::Samples;
-use crate::timeline::{Flag, Fold, DuplicateLineFilter, OomRecord, Session, Timeline};
+use crate::timeline::{DuplicateLineFilter, Flag, Fold, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]

@@ -23,12 +23,12 @@ use super::names::{NameId, Names, Table};
 use super::note::{Note, overwrite};
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
-use super::signature_hit::{SignatureTexts, SignalTracker};
+use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
-use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
 const NODES_LIMIT: usize = 1024;
 const LIST_LIMIT: usize = 64;

@@ -9,8 +9,8 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use crate::event::{At, Event};
 use crate::catalog::Packs;
+use crate::event::{At, Event};
 
 /// Lines of one rule that are searched before the rule is taken as known.
 const LINES_PER_RULE: u8 = 3;

@@ -9,11 +9,11 @@ mod form;
 mod head;
 mod lists;
 mod message;
-mod signature;
 mod prose;
 mod range;
 mod reference;
 mod sign;
+mod signature;
 
 pub use finding::{Checked, Finding};
 pub use lists::{AREAS, FACTS, STRUCTURES};

@@ -1,10 +1,10 @@
 //! The command line of a round, for the way of starting that the first log showed, and the commands for folders
 //! where the flag is missing. Commands are only written: nothing is ever renamed here.
 
-use crate::report::bisection::Pack;
+use crate::catalog::{FlagRole, Packs, Version};
 use crate::diagnosis::Messages;
 use crate::render::Item;
-use crate::catalog::{FlagRole, Packs, Version};
+use crate::report::bisection::Pack;
 use crate::shell::quoted;
 
 use super::state::State;

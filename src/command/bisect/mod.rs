@@ -22,10 +22,10 @@ use self::show::Show;
 use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
+use crate::catalog::Packs;
 use crate::cli::{BisectArgs, BisectCommand};
 use crate::diagnosis::Messages;
 use crate::render::{Block, Palette, View, blocks};
-use crate::catalog::Packs;
 
 /// What all commands of a session use.
 struct Desk<'a> {

@@ -25,8 +25,6 @@ mod unix {
     use std::process::Command;
     use std::time::Duration;
 
-    use crate::report::bisection::Symptom;
-    use crate::report::read_log;
     use crate::bisect::{Next, UnitSet};
     use crate::cli::RunArgs;
     use crate::command::Console;
@@ -38,6 +36,8 @@ mod unix {
     use crate::command::bisect::store::Lock;
     use crate::command::bisect::{Desk, Did, launch};
     use crate::input::{ReadOptions, Source};
+    use crate::report::bisection::Symptom;
+    use crate::report::read_log;
 
     /// Rounds in a row that may fail to count.
     const VOID_LIMIT: usize = 3;
@@ -107,8 +107,10 @@ mod unix {
 
         /// One round from its start to its entry.
         fn one(&self, state: &State, on: &UnitSet, log: &Path) -> Result<State, BisectError> {
-            let messages =
-                launch::words_of(&self.template, &launch::arguments(state, &state.names(on), self.desk.messages().packs));
+            let messages = launch::words_of(
+                &self.template,
+                &launch::arguments(state, &state.names(on), self.desk.messages().packs),
+            );
             let shown = log.display().to_string();
             let spawn = |command: &str, source| BisectError::RunSpawn { command: command.to_owned(), source };
             let program = messages.first().cloned().unwrap_or_default();
@@ -133,7 +135,8 @@ mod unix {
                 let mut record = as_asked(self.desk, state, &judged)?;
                 if !status.success() && record.seen == Mark::Good {
                     record.seen = Mark::Void;
-                    record.reason = self.desk.messages().text("bisect-script-failed", &[("status", &status.to_string())]);
+                    record.reason =
+                        self.desk.messages().text("bisect-script-failed", &[("status", &status.to_string())]);
                 }
                 state.rounds.push(record);
                 Ok(())

@@ -1,9 +1,9 @@
 //! A session on the console: the plan, the next round, all rounds, the answer.
 
-use crate::report::bisection::Symptom;
 use crate::bisect::{Blank, Group, Next, Outcome, UnitSet, Why, expected_rounds, halvings};
 use crate::diagnosis::Messages;
 use crate::render::{Block, Item, Quote};
+use crate::report::bisection::Symptom;
 
 use super::launch;
 use super::state::{Mark, Reason, Record, State};

@@ -4,10 +4,10 @@ use super::fault::BisectError;
 use super::state::{FORMAT, State};
 use super::step::{Judged, read};
 use super::{Console, Desk, Did, write};
-use crate::report::bisection::{SymptomSeen, Symptom, install, look};
 use crate::cli::StartArgs;
 use crate::command::near::hint;
 use crate::diagnosis::{Context, same_dir};
+use crate::report::bisection::{Symptom, SymptomSeen, install, look};
 
 /// Prompts at least per round, and at most: a leak shows in the prompt after it at the earliest.
 const FEWEST: u64 = 3;

@@ -6,12 +6,12 @@ use super::fault::BisectError;
 use super::rounds::{change, show_last};
 use super::state::{Line, Mark, Reason, Record, State};
 use super::{Console, Desk, Did};
-use crate::report::bisection::{Expected, Observation, Observed, observe};
-use crate::report::{self, Question, Read, Report, read_log};
 use crate::bisect::Next;
 use crate::cli::StepArgs;
 use crate::diagnosis::{Context, same_dir};
 use crate::input::{ReadOptions, Source};
+use crate::report::bisection::{Expected, Observation, Observed, observe};
+use crate::report::{self, Question, Read, Report, read_log};
 use crate::samples::{SamplesError, read_samples};
 
 /// A log with its report.

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::fault::RunError;
 use super::pump::Log;
-use crate::report::{ProbeQuestion, probe_report};
 use crate::cli::LaunchArgs;
 use crate::diagnosis::Messages;
 use crate::live::HEADER;
 use crate::probe::Probe;
 use crate::render::probe_json;
+use crate::report::{ProbeQuestion, probe_report};
 
 /// Older files kept of one name.
 const KEPT: u32 = 10_000;

@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
-use crate::report::{Question, answer, read_log};
+use crate::catalog::Packs;
 use crate::cli::LaunchArgs;
 use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
 use crate::render::{Palette, Printer, View};
-use crate::catalog::Packs;
+use crate::report::{Question, answer, read_log};
 use child::Child;
 use fault::RunError;
 use files::Files;
@@ -90,7 +90,9 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     let said = catch_unwind(AssertUnwindSafe(|| report(args, &files, &probe, &packs, &messages, console)));
     match said {
         Ok(written) => written?,
-        Err(_) => writeln!(console.err, "{}", messages.text("run-panic", &[("log", &files.log.display().to_string())]))?,
+        Err(_) => {
+            writeln!(console.err, "{}", messages.text("run-panic", &[("log", &files.log.display().to_string())]))?
+        }
     }
     Ok(Ok(Exit::Passed(ending.status())))
 }

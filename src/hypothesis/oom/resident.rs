@@ -1,10 +1,10 @@
 //! Which weights of the load lines can have been on the card when it was full.
 
-use crate::hypothesis::classes::kind;
-use crate::hypothesis::low_vram_budget;
-use crate::hypothesis::context::Context;
-use crate::event::MIB;
 use crate::catalog::Packs;
+use crate::event::MIB;
+use crate::hypothesis::classes::kind;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::low_vram_budget;
 use crate::timeline::OomRecord;
 
 /// Load lines and the allocator round differently.

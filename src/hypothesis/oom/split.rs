@@ -1,10 +1,10 @@
 //! Splits the peak of an out-of-memory: measured, derived and inseparable parts, and the one that decided.
 
 use super::resident::resident;
-use crate::hypothesis::defaults::first_true;
-use crate::hypothesis::context::Context;
-use crate::event::{GIB, MIB};
 use crate::catalog::Packs;
+use crate::event::{GIB, MIB};
+use crate::hypothesis::context::Context;
+use crate::hypothesis::defaults::first_true;
 use crate::timeline::OomRecord;
 
 /// Share of the card that other programs must hold to be what decided.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnosis::{Launch as Start, Os, Context};
 use crate::catalog::{FlagRole, Packs};
+use crate::diagnosis::{Context, Launch as Start, Os};
 use crate::timeline::{FactJson, Session};
 
 /// Facts that must stay the same in all rounds.

@@ -4,10 +4,10 @@
 
 mod install;
 mod observe;
-mod symptom_seen;
 mod symptom;
+mod symptom_seen;
 
 pub use install::{Install, Launch, Pack, install};
 pub use observe::{Expected, Observation, Observed, observe};
-pub use symptom_seen::{SymptomSeen, look};
 pub use symptom::Symptom;
+pub use symptom_seen::{SymptomSeen, look};

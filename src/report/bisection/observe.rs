@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::install::{Pack, baseline};
-use super::symptom_seen::look;
 use super::symptom::Symptom;
-use crate::report::{EvidenceReport, Report};
-use crate::diagnosis::{Context, Messages, evidence, same_dir};
+use super::symptom_seen::look;
 use crate::catalog::Packs;
+use crate::diagnosis::{Context, Messages, evidence, same_dir};
+use crate::report::{EvidenceReport, Report};
 use crate::timeline::{Evidence, Session};
 
 /// Facts with this much difference are the same: machines round.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::report::{Report, Status};
 use crate::catalog::{Sought, Verdict};
+use crate::report::{Report, Status};
 use crate::text::cut_chars;
 
 /// Longest part of an exception's message that is looked for.

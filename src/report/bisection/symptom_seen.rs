@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::symptom::Symptom;
-use crate::report::{EvidenceReport, Report, Status};
-use crate::diagnosis::{evidence, same_dir};
 use crate::catalog::Verdict;
+use crate::diagnosis::{evidence, same_dir};
+use crate::report::{EvidenceReport, Report, Status};
 use crate::timeline::{Evidence, Session};
 
 /// Lines that are shown for a symptom.

@@ -1,10 +1,10 @@
 //! One log of a checklist: its part in it, and whether it shows the problem.
 
 use super::LogRole;
+use crate::catalog::FlagRole;
+use crate::diagnosis::{Context, Messages, evidence};
 use crate::report::comparison::{Run, SeenIn};
 use crate::report::report::{EvidenceReport, Finding, Status};
-use crate::diagnosis::{Context, Messages, evidence};
-use crate::catalog::FlagRole;
 use crate::timeline::{Evidence, Session};
 
 /// A log with the session that matters.

@@ -2,10 +2,10 @@
 
 use super::case::Case;
 use super::{Condition, Piece, State};
+use crate::catalog::{FlagRole, Verdict};
+use crate::diagnosis::{Launch, Messages};
 use crate::report::comparison::SeenIn;
 use crate::report::report::{Finding, Step};
-use crate::diagnosis::{Launch, Messages};
-use crate::catalog::{FlagRole, Verdict};
 
 /// Prompts of one session that must show it, to call it repeated.
 const REPEATS: u64 = 3;
@@ -31,12 +31,20 @@ pub(super) fn clean_start(
 ) -> Condition {
     let id = "clean-start";
     let Some(problem) = main.problem() else {
-        return condition(id, State::CannotTell, messages.text("checklist-nothing", &[]), Vec::new(), Vec::new(), messages);
+        return condition(
+            id,
+            State::CannotTell,
+            messages.text("checklist-nothing", &[]),
+            Vec::new(),
+            Vec::new(),
+            messages,
+        );
     };
     let clean: Vec<&Case<'_>> =
         cases.iter().filter(|case| case.without_packs() && matches!(case.role, "main" | "clean")).collect();
-    let off =
-        |case: &Case<'_>| case.without_packs_at().map(|at| case.seen(at, Some(messages.text("checklist-remark-off", &[]))));
+    let off = |case: &Case<'_>| {
+        case.without_packs_at().map(|at| case.seen(at, Some(messages.text("checklist-remark-off", &[]))))
+    };
     for case in &clean {
         if let Some(line) = case.shows(problem) {
             let lines = off(case).into_iter().chain([SeenIn { run: case.number, line: line.clone() }]).collect();
@@ -50,7 +58,10 @@ pub(super) fn clean_start(
         let needed = needed(main, problem);
         evidence.extend(off(case));
         evidence.extend(
-            case.session().last_executed.as_ref().map(|at| case.seen(at, Some(messages.text("checklist-remark-end", &[])))),
+            case.session()
+                .last_executed
+                .as_ref()
+                .map(|at| case.seen(at, Some(messages.text("checklist-remark-end", &[])))),
         );
         let class = problem.about.as_deref().filter(|_| problem.id.is_leak());
         let missing = class
@@ -74,7 +85,8 @@ pub(super) fn clean_start(
             evidence.extend(off(case));
             (
                 State::CannotTell,
-                messages.text("checklist-clean-other-version", &[("version", &case.version()), ("own", &main.version())]),
+                messages
+                    .text("checklist-clean-other-version", &[("version", &case.version()), ("own", &main.version())]),
             )
         }
         (None, None) => (State::CannotTell, messages.text("checklist-clean-none", &[])),
@@ -116,7 +128,14 @@ pub(super) fn repeats(
     let id = "repeats";
     let again = || vec![step(launch, &[], "checklist-supply-repeat", messages)];
     let Some(problem) = main.problem() else {
-        return condition(id, State::CannotTell, messages.text("checklist-nothing", &[]), Vec::new(), Vec::new(), messages);
+        return condition(
+            id,
+            State::CannotTell,
+            messages.text("checklist-nothing", &[]),
+            Vec::new(),
+            Vec::new(),
+            messages,
+        );
     };
     if main.view.span.is_unknown() {
         return condition(

@@ -2,10 +2,10 @@
 
 use super::case::Case;
 use super::{Advice, Condition, Decision, State};
+use crate::catalog::{ChecklistRoute, Verdict};
+use crate::diagnosis::{Messages, same_dir};
 use crate::report::comparison::SeenIn;
 use crate::report::report::{Candidate, Grade, Step};
-use crate::diagnosis::{Messages, same_dir};
-use crate::catalog::{ChecklistRoute, Verdict};
 
 /// Lines shown for the advice.
 const LINES: usize = 4;

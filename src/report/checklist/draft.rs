@@ -4,8 +4,8 @@
 
 use super::case::Case;
 use super::{Advice, Condition, ExcerptLine, IssueDraft, Part, Record, Section, State};
-use crate::diagnosis::{Launch, Messages};
 use crate::catalog::{FormDef, Verdict};
+use crate::diagnosis::{Launch, Messages};
 use crate::text::cut_chars;
 
 /// Letters of a title.

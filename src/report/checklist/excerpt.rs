@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::redaction::Open;
-use crate::report::comparison::Run;
 use crate::input::{self, Bar, InputError, Place, ReadOptions, Segment, Sink};
 use crate::redact::Redactor;
+use crate::report::comparison::Run;
+use crate::report::redaction::Open;
 use crate::text::cut_chars;
 
 /// Lines in an excerpt.

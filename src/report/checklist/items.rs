@@ -2,7 +2,7 @@
 
 use super::Piece;
 use super::case::Case;
-use crate::diagnosis::{Gpu, Launch, Os, Messages};
+use crate::diagnosis::{Gpu, Launch, Messages, Os};
 use crate::text;
 use crate::timeline::FactJson;
 

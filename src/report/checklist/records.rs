@@ -2,8 +2,8 @@
 
 use super::Record;
 use super::case::Case;
-use crate::diagnosis::Messages;
 use crate::catalog::Verdict;
+use crate::diagnosis::Messages;
 
 /// Records shown at most.
 const LIMIT: usize = 6;
@@ -40,8 +40,12 @@ pub(super) fn records(main: &Case<'_>, messages: &Messages<'_>) -> Vec<Record> {
             continue;
         }
         let title = messages.packs.prose_text("bug", &bug.id, "title", messages.zh).unwrap_or(&bug.id);
-        for link in
-            messages.packs.prose_list("bug", &bug.id, "links").into_iter().filter(|link| link.contains("/issues/")).take(1)
+        for link in messages
+            .packs
+            .prose_list("bug", &bug.id, "links")
+            .into_iter()
+            .filter(|link| link.contains("/issues/"))
+            .take(1)
         {
             push(
                 &mut out,

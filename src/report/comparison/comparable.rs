@@ -2,8 +2,8 @@
 
 use super::Difference;
 use super::run::Side;
-use crate::diagnosis::{Messages, same_dir};
 use crate::catalog::{FlagRole, Packs};
+use crate::diagnosis::{Messages, same_dir};
 use crate::timeline::Flag;
 
 /// RAM and VRAM totals within this share are the same machine.
@@ -64,7 +64,8 @@ pub(super) fn differences(a: &Side<'_>, b: &Side<'_>, messages: &Messages<'_>) -
         if what == "vram-state" && vram_flag { changed.push(difference) } else { obstacles.push(difference) }
     }
     if a.view.nodes_off() != b.view.nodes_off() && !changed.iter().any(|change| change.what == "node-pack") {
-        let off = |side: &Side<'_>| messages.text(if side.view.nodes_off() { "compare-off" } else { "compare-on" }, &[]);
+        let off =
+            |side: &Side<'_>| messages.text(if side.view.nodes_off() { "compare-off" } else { "compare-on" }, &[]);
         changed.push(said("custom-nodes", off(a), off(b), messages));
     }
     for (what, name) in [

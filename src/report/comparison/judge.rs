@@ -4,9 +4,9 @@ use super::comparable::Differences;
 use super::figures::slower;
 use super::run::Side;
 use super::{Difference, Mechanism, Outcome, SeenIn};
-use crate::report::report::Status;
-use crate::diagnosis::{Messages, evidence};
 use crate::catalog::{FlagRole, Verdict};
+use crate::diagnosis::{Messages, evidence};
+use crate::report::report::Status;
 use crate::text;
 use crate::timeline::{Evidence, Leak};
 

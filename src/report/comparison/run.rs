@@ -2,9 +2,9 @@
 
 use super::figures::seconds;
 use super::{Memory, Run, RunReport, Seconds};
-use crate::report::report::{Finding, PromptsReport, SessionReport};
-use crate::diagnosis::{Context, Messages};
 use crate::catalog::Verdict;
+use crate::diagnosis::{Context, Messages};
+use crate::report::report::{Finding, PromptsReport, SessionReport};
 use crate::samples::{Column, trend};
 use crate::text;
 use crate::timeline::{Leak, Session};

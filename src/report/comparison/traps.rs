@@ -7,8 +7,8 @@ use super::comparable::Differences;
 use super::judge::Judgement;
 use super::run::Side;
 use super::{Mechanism, Outcome, Trap};
-use crate::diagnosis::Messages;
 use crate::catalog::FlagRole;
+use crate::diagnosis::Messages;
 use crate::text;
 
 /// Observed and predicted plateau fit when they are no further apart than this share.

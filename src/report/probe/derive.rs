@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::diagnosis::{Gpu, Os, VersionReport, Context};
+use crate::catalog::{Packs, Version, VersionSpan};
+use crate::diagnosis::{Context, Gpu, Os, VersionReport};
 use crate::hypothesis::defaults;
 use crate::probe::Probe;
-use crate::catalog::{Packs, Version, VersionSpan};
 use crate::timeline::{Session, Timeline};
 
 const MIB: f64 = 1024.0 * 1024.0;

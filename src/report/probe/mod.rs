@@ -12,9 +12,9 @@ use serde::Serialize;
 pub use derive::Derived;
 pub use suggest::{Setting, Suggestion, Threshold};
 
+use crate::catalog::Version;
 use crate::diagnosis::Messages;
 use crate::probe::{Certainty, Probe};
-use crate::catalog::Version;
 use crate::samples::Samples;
 use crate::text;
 
@@ -81,7 +81,9 @@ pub fn probe_report(probe: Probe, messages: &Messages<'_>, question: &ProbeQuest
     let version = question.version.map_or_else(String::new, |version| version.to_string());
     let values = [("limit", limit.as_str()), ("ram", &ram), ("fixed", &fixed_text), ("version", &version)];
     let headline = match (sight, question.version) {
-        (Sight::Unlimited, _) if probe.cgroup.certainty == Certainty::Known => messages.text("probe-unlimited", &values),
+        (Sight::Unlimited, _) if probe.cgroup.certainty == Certainty::Known => {
+            messages.text("probe-unlimited", &values)
+        }
         (Sight::Unlimited, _) => messages.text("probe-unlimited-partial", &values),
         (Sight::Blind, Some(_)) => messages.text("probe-blind-version", &values),
         (Sight::Blind, None) => messages.text("probe-blind", &values),

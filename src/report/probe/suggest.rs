@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::derive::{self, Derived};
 use super::{ProbeQuestion, Sight};
-use crate::diagnosis::Messages;
-use crate::probe::{Hierarchy, Probe};
 use crate::catalog::Verdict;
 use crate::catalog::{FlagDef, FlagRole, Version};
+use crate::diagnosis::Messages;
+use crate::probe::{Hierarchy, Probe};
 use crate::samples::Samples;
 use crate::text;
 
@@ -82,7 +82,11 @@ pub(super) fn suggest(
     for (role, why) in [(FlagRole::CacheCount, "suggest-why-lru"), (FlagRole::CacheOff, "suggest-why-none")] {
         if let Some(flag) = known(role) {
             let flags: Vec<String> = unpinned.into_iter().chain([flag]).map(FlagDef::as_suggested).collect();
-            settings.push(Setting { flags: flags.join(" "), why: messages.text(why, &[]), moves_with_neighbours: false });
+            settings.push(Setting {
+                flags: flags.join(" "),
+                why: messages.text(why, &[]),
+                moves_with_neighbours: false,
+            });
         }
     }
     let usable = text::bytes(limit as f64);
