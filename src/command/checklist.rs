@@ -10,7 +10,7 @@ use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
-use crate::render::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, checklist_text};
 use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
@@ -77,6 +77,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         ViewFormat::Text => checklist_text(&told, &packs, &view, whom.is_some()),
         ViewFormat::Markdown => checklist_markdown(&told, &packs, whom.is_some()),
         ViewFormat::Json => checklist_json(&told, &packs)?,
+        ViewFormat::Html => checklist_page(&told, &packs, whom.is_some()),
     };
     if !show(text.as_bytes(), &redactor, console)? {
         return Ok(Ok(Exit::Refused));

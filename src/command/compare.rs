@@ -10,7 +10,7 @@ use super::{Console, Ended, Exit};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::input::ReadOptions;
-use crate::render::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::render::{Labels, comparison_json, comparison_markdown, comparison_page, comparison_text};
 use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::samples::Samples;
 
@@ -97,6 +97,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         ViewFormat::Text => comparison_text(&comparison, &packs, &view),
         ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
+        ViewFormat::Html => comparison_page(&comparison, &reports.iter().collect::<Vec<_>>(), &packs),
     };
     if let Some(redactor) = &redactor {
         if !show(text.as_bytes(), redactor, console)? {

@@ -20,7 +20,7 @@ use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
-use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::render::{Format, Labels, Printer, View, WatchLine};
 use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
 use crate::shown;
 
@@ -306,8 +306,7 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         };
         self.say(&changes, messages, console)?;
-        let view =
-            View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
+        let view = View { verbose: self.args.verbose, ..console.view() };
         let format = match self.args.format {
             WatchFormat::Text => {
                 writeln!(console.out)?;

@@ -266,8 +266,7 @@ fn prompt(context: &Context<'_>) -> bool {
 
 /// Several words, or a text without blanks between its words.
 fn prose(text: &str) -> bool {
-    let messages =
-        text.split([' ', ',']).filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() > 1);
+    let words = text.split([' ', ',']).filter(|word| word.chars().filter(|letter| letter.is_alphabetic()).count() > 1);
     let wide = text.chars().filter(|letter| u32::from(*letter) >= 0x2e80).count();
     let path = text.starts_with(['/', '\\', '{', '[', '<']) || text.get(1..3) == Some(":\\");
     let number = text.starts_with(|letter: char| letter.is_ascii_digit());

@@ -71,7 +71,7 @@ pub(super) enum Unless {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Messages {
+struct Words {
     id: String,
     list: Vec<String>,
 }
@@ -80,26 +80,25 @@ struct Messages {
 #[serde(deny_unknown_fields)]
 struct File {
     shape: Vec<Row>,
-    messages: Vec<Messages>,
+    words: Vec<Words>,
 }
 
 /// Shapes in the order in which they are tried, and lists of words by their names.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) shapes: Vec<Row>,
-    messages: BTreeMap<String, HashSet<String>>,
+    words: BTreeMap<String, HashSet<String>>,
 }
 
 impl Rules {
     fn built_in() -> Self {
         let file: File = serde_json::from_str(TEXT).expect("the build wrote it, and every test reads it");
-        let messages =
-            file.messages.into_iter().map(|messages| (messages.id, messages.list.into_iter().collect())).collect();
-        Self { shapes: file.shape, messages }
+        let words = file.words.into_iter().map(|words| (words.id, words.list.into_iter().collect())).collect();
+        Self { shapes: file.shape, words }
     }
 
     /// The word, in small letters, stands in the list.
     pub(super) fn has(&self, list: &str, word: &str) -> bool {
-        self.messages.get(list).is_some_and(|messages| messages.contains(word))
+        self.words.get(list).is_some_and(|words| words.contains(word))
     }
 }

@@ -4,6 +4,8 @@ pub mod bisection;
 mod checklist;
 mod clean_json;
 mod comparison;
+mod page_lines;
+mod pictures;
 mod probe;
 mod redaction;
 mod report;
@@ -11,6 +13,8 @@ mod triage;
 
 pub use checklist::*;
 pub use comparison::*;
+pub use page_lines::{PageLine, page_lines};
+pub use pictures::*;
 pub use probe::*;
 pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use report::*;

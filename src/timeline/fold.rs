@@ -26,6 +26,7 @@ use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use super::track::Track;
 use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
@@ -97,6 +98,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    track: Track,
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
@@ -273,6 +275,7 @@ impl Fold {
         if began {
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
+            open.track.cut_off(&mut last.told);
             open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);

@@ -3,6 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod clock;
 mod duplicate_lines;
 mod ending;
 mod evidence;
@@ -16,6 +17,7 @@ mod session;
 mod signature_hit;
 mod signs;
 mod starts;
+mod track;
 
 pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
@@ -26,3 +28,4 @@ pub use leak::{CurvePoint, Leak};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};
+pub use track::{Mark, MarkKind, PromptGroup};

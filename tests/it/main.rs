@@ -38,6 +38,7 @@ mod many_starts;
 mod near;
 mod newest;
 mod packs;
+mod page;
 mod plants;
 mod probe;
 mod redact;

@@ -27,9 +27,13 @@ impl Open {
     pub(super) fn into_session(self) -> Session {
         let names = &self.names;
         let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
+        let track = self.track.into_told(names);
         let mut session = Session {
             prompt_list,
             prompts_left_out,
+            prompt_groups: track.groups,
+            marks: track.marks,
+            marks_left_out: track.left_out,
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
             stray_leak_warnings: self.leaks.stray_warnings,
@@ -125,6 +129,7 @@ impl Open {
         if !matches!(event.what, What::Noise | What::Bar(_) | What::TracebackFrame { .. }) {
             self.signals.line(texts, event, prompt, always);
         }
+        self.track.event(event, prompt, &mut self.names);
         match &event.what {
             What::Fact { name, value, weak } => self.fact(name, value, *weak, at),
             What::Launch { args } => self.launch(args, at),
