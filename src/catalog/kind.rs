@@ -83,7 +83,7 @@ impl EventKind {
             Self::PromptExecuted => &["seconds"],
             Self::Unload => &["count"],
             Self::ThreadDied => &["name"],
-            Self::TracebackFrame => &["file", "line"],
+            Self::TracebackFrame => &["file"],
             Self::ExceptionLine => &["type"],
             Self::KernelOom => &["constraint"],
             Self::KernelKill => &["pid"],

@@ -67,6 +67,7 @@ impl FindingBuilder {
                 prompt: None,
                 circumstances: Vec::new(),
                 recovered: false,
+                crash: false,
                 mentioned: false,
             },
         }

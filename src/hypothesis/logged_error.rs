@@ -73,7 +73,8 @@ fn finding(view: &Context<'_>, messages: &Messages<'_>, others: &[&Finding]) -> 
     let harmless = meaning.as_ref().is_some_and(|meaning| meaning.goes_on);
     // What an import that failed says already is not said twice.
     let about = meaning.as_ref().map_or(at.rule.as_str(), |meaning| meaning.about.as_str());
-    if others.iter().any(|other| other.circumstances.iter().any(|tag| tag == about)) {
+    let same_line = |other: &Finding| other.evidence.iter().any(|line| line.at.line == at.place.line);
+    if others.iter().any(|other| same_line(other) || other.circumstances.iter().any(|tag| tag == about)) {
         return None;
     }
     // A start that is not through yet is told as such.

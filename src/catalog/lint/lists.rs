@@ -27,7 +27,7 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 39] = [
+pub const FACTS: [&str; 42] = [
     "numpy_version",
     "comfyui_version",
     "other_program",
@@ -67,6 +67,9 @@ pub const FACTS: [&str; 39] = [
     "launcher",
     "nodes_disabled",
     "memory_limited",
+    "ram_free_mib",
+    "commit_free_mib",
+    "commit_total_mib",
 ];
 
 /// What a log must look like for a bug.
