@@ -15,9 +15,11 @@ mod names;
 mod note;
 mod pace;
 mod prompts;
+mod refusal;
 mod session;
 mod signature_hit;
 mod signs;
+mod stage;
 mod starts;
 mod track;
 
@@ -29,7 +31,11 @@ pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use pace::{Silence, Steps};
-pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
+pub use refusal::Refusal;
+pub use session::{
+    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, Unloads,
+};
 pub use signature_hit::{SignatureHit, SignatureTexts};
+pub use stage::Start;
 pub use starts::{LeftOut, Seen};
 pub use track::{Mark, MarkKind, PromptGroup};

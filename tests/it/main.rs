@@ -40,6 +40,7 @@ mod near;
 mod newest;
 mod packs;
 mod page;
+mod plants;
 mod probe;
 mod redact;
 mod rules;
