@@ -4,7 +4,7 @@
 //! (`scripts/instructions.sh`); see `docs/performance.md`.
 
 use comfy_triage::answer::read_log;
-use comfy_triage::event::{At, Event, EventSink, Recogniser};
+use comfy_triage::event::{At, Event, EventSink, Classifier};
 use comfy_triage::input::{self, Bar, Place, ReadOptions, Segment, Sink, Source};
 use comfy_triage::rule::Packs;
 use divan::counter::BytesCount;
@@ -69,7 +69,7 @@ fn events(bencher: Bencher<'_, '_>, kind: &str) {
     let (log, packs) = (log(kind), Packs::built_in());
     bencher
         .counter(BytesCount::of_slice(&log))
-        .bench_local(|| input::read(source(&log), &mut Recogniser::new(&packs, Nothing), &ReadOptions::default()));
+        .bench_local(|| input::read(source(&log), &mut Classifier::new(&packs, Nothing), &ReadOptions::default()));
 }
 
 /// The same, and the story.

@@ -13,6 +13,7 @@ pub mod error;
 pub mod event;
 pub mod input;
 pub mod live;
+pub mod pipeline;
 pub mod probe;
 pub mod redact;
 pub mod report;

@@ -8,12 +8,9 @@ use std::io::{self, BufRead, BufReader, Read as _, Write};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
-use super::triage::Read;
-use crate::event::Recogniser;
 use crate::input::{self, Bar, InputError, Intake, Place, ReadOptions, Segment, Sink, Source};
 use crate::redact::Redactor;
 use crate::rule::Packs;
-use crate::timeline::Fold;
 
 /// Opens the same log again and again.
 pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
@@ -41,26 +38,6 @@ pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<(), InputError>
     // Taking notes writes nothing, so only opening and reading can fail.
     let _ = lines(open, &mut each)?;
     Ok(())
-}
-
-/// Reads a log to its end; nothing private reaches the story.
-///
-/// # Errors
-/// What the input layer says: missing, unreadable, empty, a folder.
-pub fn read_clean(
-    open: &Open<'_>,
-    packs: &Packs,
-    options: &ReadOptions,
-    redactor: &mut Redactor,
-) -> Result<Read, InputError> {
-    redactor.begin();
-    let mut sink = Clean { inner: Recogniser::new(packs, Fold::new(packs)), redactor };
-    let mut intake = input::read(open()?, &mut sink, options)?;
-    let Clean { inner, redactor } = sink;
-    let (fold, tally) = inner.into_parts();
-    intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
-    intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
-    Ok(Read::new(fold.finish(), tally, intake))
 }
 
 /// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped.
@@ -104,24 +81,6 @@ fn clean_string(redactor: &mut Redactor, key: Option<&str>, text: &str) -> Strin
     let field = redactor.line(&serde_json::json!({ key: clean }).to_string());
     let value = serde_json::from_str::<Value>(&field).ok();
     value.as_ref().and_then(|value| value.get(key)?.as_str()).map_or(clean, str::to_owned)
-}
-
-/// Hands on texts without what is private.
-struct Clean<'r, S> {
-    inner: S,
-    redactor: &'r mut Redactor,
-}
-
-impl<S: Sink> Sink for Clean<'_, S> {
-    fn segment(&mut self, segment: &Segment<'_>) {
-        let text = String::from_utf8_lossy(segment.text);
-        let clean = self.redactor.line(&text);
-        self.inner.segment(&Segment { text: clean.as_bytes(), ..*segment });
-    }
-
-    fn bar(&mut self, place: Place, bar: Bar) {
-        self.inner.bar(place, bar);
-    }
 }
 
 /// Counts nothing: only how the log is written is asked.

@@ -9,8 +9,10 @@ mod report;
 mod triage;
 
 pub use checklist::*;
-pub use clean::{Open, learn, read_clean, redactor, write_clean};
+pub use clean::{Open, learn, redactor, write_clean};
 pub use comparison::*;
 pub use probe::*;
 pub use report::*;
-pub use triage::{Question, Read, answer, read_log};
+pub use triage::{Question, answer, read_log};
+
+pub use crate::pipeline::Read;

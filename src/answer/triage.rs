@@ -10,11 +10,11 @@ use super::report::{
     UnloadsReport, Verdict,
 };
 use crate::diagnosis::{self, Diagnosis, View, Words, place};
-use crate::event::{self, Recogniser, Tally};
-use crate::input::{InputError, Intake, ReadOptions, Source};
+use crate::input::{InputError, ReadOptions, Source};
+use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::rule::Packs;
 use crate::samples::Samples;
-use crate::timeline::{Flag, Fold, Once, OomRecord, Session, Timeline};
+use crate::timeline::{Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -31,33 +31,12 @@ pub struct Question {
     pub samples: Option<Samples>,
 }
 
-/// A log that was read: its story, and how far it was understood.
-#[derive(Debug, Clone)]
-pub struct Read {
-    pub timeline: Timeline,
-    pub tally: Tally,
-    pub intake: Intake,
-}
-
-impl Read {
-    /// What was read; `intake` knows whether that is the whole log.
-    pub(crate) fn new(mut timeline: Timeline, tally: Tally, intake: Intake) -> Self {
-        if intake.truncated_by_error.is_some() {
-            timeline.break_off();
-        }
-        Self { timeline, tally, intake }
-    }
-}
-
 /// Reads a log to its end.
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<Read, InputError> {
-    let mut recogniser = Recogniser::new(packs, Once::new(Fold::new(packs)));
-    let intake = event::read(source, &mut recogniser, options)?;
-    let (story, tally) = recogniser.into_parts();
-    Ok(Read::new(story.finish(), tally, intake))
+    Pipeline::new(packs, PipelineOptions { read: options.clone(), ..PipelineOptions::default() }).read(source)
 }
 
 /// The report on a log that was read.

@@ -6,11 +6,11 @@ use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
+use crate::answer::{Question, Read, Run, answer, checklist, excerpt, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Words;
 use crate::error::UsageError;
-use crate::input::ReadOptions;
+use crate::pipeline::Pipeline;
 use crate::report::{Labels, checklist_json, checklist_markdown, checklist_text};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     for log in &logs {
         let name = redactor.line(&log.name);
         let open = || if heard { log.open() } else { log.open_attended(&attendant) };
-        match read_clean(&open, &packs, &ReadOptions::default(), &mut redactor) {
+        match open().and_then(|source| Pipeline::redacting(&packs, &mut redactor).read(source)) {
             Ok(story) => {
                 read.push((name, story));
                 kept.push(log);

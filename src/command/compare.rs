@@ -7,10 +7,10 @@ use super::call::Call;
 use super::cleaning::{Log, broken_off, learn_all, stopped, tell, tell_cut};
 use super::probe::samples;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
+use crate::answer::{Question, Read, Run, answer, compare};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Words;
-use crate::input::ReadOptions;
+use crate::pipeline::{Pipeline, PipelineOptions};
 use crate::report::{Labels, comparison_json, comparison_markdown, comparison_text};
 use crate::samples::Samples;
 
@@ -57,8 +57,8 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     for (number, log) in logs.iter().enumerate() {
         let open = || if heard { log.open() } else { log.open_attended(&attendant) };
         let told = match &mut redactor {
-            Some(redactor) => read_clean(&open, &packs, &ReadOptions::default(), redactor),
-            None => open().and_then(|source| read_log(source, &packs, &ReadOptions::default())),
+            Some(redactor) => open().and_then(|source| Pipeline::redacting(&packs, redactor).read(source)),
+            None => open().and_then(|source| Pipeline::new(&packs, PipelineOptions::default()).read(source)),
         };
         let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
         match told {

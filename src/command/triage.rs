@@ -11,10 +11,11 @@ use super::inputs::Input;
 use super::near::hint;
 use super::probe::{ask_with_env, samples};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, answer, read_clean, read_log};
+use crate::answer::{Question, Read, answer, read_log};
 use crate::cli::TriageArgs;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
+use crate::pipeline::Pipeline;
 use crate::report::{Labels, Printer, View};
 use crate::rule::Packs;
 
@@ -77,7 +78,7 @@ fn redacted(
         telling.exit = Exit::Refused;
     }
     for log in &logs {
-        let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
+        let read = log.open_attended(&attendant).and_then(|source| Pipeline::redacting(packs, &mut redactor).read(source));
         let name = redactor.line(&log.name);
         telling.one(&name, read, console)?;
         if telling.ends(&attendant) {

@@ -1,6 +1,6 @@
 //! How much of a log the packs know. A log becomes counts, and its unknown lines become shapes that can be counted.
 //!
-//! The recogniser decides what is understood, so the counts are those of a report.
+//! The classifier decides what is understood, so the counts are those of a report.
 
 mod shape;
 
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Event, EventSink, Recogniser};
+use crate::event::{Event, EventSink, Classifier};
 use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
 use crate::rule::Packs;
 use crate::text::cut_chars;
@@ -93,9 +93,9 @@ impl Shapes {
 
 /// Reads a log and counts what the packs know of it; unknown lines go to `shapes`.
 pub fn cover(name: &str, source: Source<'_>, packs: &Packs, shapes: &mut Shapes) -> Result<Coverage, InputError> {
-    let mut counter = Counter { recogniser: Recogniser::new(packs, Nothing), name, shapes };
+    let mut counter = Counter { classifier: Classifier::new(packs, Nothing), name, shapes };
     read(source, &mut counter, &ReadOptions::default())?;
-    let tally = counter.recogniser.tally();
+    let tally = counter.classifier.tally();
     Ok(Coverage {
         log: name.to_owned(),
         texts: tally.texts,
@@ -106,16 +106,16 @@ pub fn cover(name: &str, source: Source<'_>, packs: &Packs, shapes: &mut Shapes)
 }
 
 struct Counter<'a, 'p> {
-    recogniser: Recogniser<'p, Nothing>,
+    classifier: Classifier<'p, Nothing>,
     name: &'a str,
     shapes: &'a mut Shapes,
 }
 
 impl Sink for Counter<'_, '_> {
     fn segment(&mut self, segment: &Segment<'_>) {
-        let before = self.recogniser.tally();
-        self.recogniser.segment(segment);
-        let after = self.recogniser.tally();
+        let before = self.classifier.tally();
+        self.classifier.segment(segment);
+        let after = self.classifier.tally();
         let unknown = (after.texts - before.texts) > (after.understood - before.understood);
         if unknown {
             let line = segment.place.line;
@@ -124,7 +124,7 @@ impl Sink for Counter<'_, '_> {
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
-        self.recogniser.bar(place, bar);
+        self.classifier.bar(place, bar);
     }
 }
 

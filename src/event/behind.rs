@@ -4,7 +4,7 @@ use std::mem;
 
 use super::learn::Look;
 use super::quote::quotations;
-use super::{EventSink, Recogniser};
+use super::{EventSink, Classifier};
 use crate::input::{Level, Place, Segment};
 use crate::rule::{EventKind, SHORTEST, Spans};
 
@@ -87,7 +87,7 @@ pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
     kin && (least..WHOLE).contains(&text.len())
 }
 
-impl<S: EventSink> Recogniser<'_, S> {
+impl<S: EventSink> Classifier<'_, S> {
     /// Puts a line to those before it, when only all together are a known text. True when they are.
     pub(super) fn joined(&mut self, segment: &Segment<'_>) -> bool {
         let before = mem::take(&mut self.broken);

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{At, EventSink, Recogniser, What};
+use super::{At, EventSink, Classifier, What};
 use crate::input::{Place, Segment};
 
 /// The longest file name put together from rows.
@@ -82,7 +82,7 @@ impl Boxed {
     }
 }
 
-impl<S: EventSink> Recogniser<'_, S> {
+impl<S: EventSink> Classifier<'_, S> {
     /// Reads a row of a traceback's box. True when nothing else is to be looked for in it.
     pub(super) fn in_box(&mut self, segment: &Segment<'_>) -> bool {
         let Some(mut boxed) = self.boxed.take() else { return false };

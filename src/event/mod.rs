@@ -8,6 +8,7 @@ mod answers;
 mod asker;
 mod behind;
 mod boxed;
+mod classify;
 mod command_line;
 mod constant;
 mod desk;
@@ -18,7 +19,6 @@ mod learn;
 mod memo;
 mod oom;
 mod quote;
-mod recognise;
 mod row;
 mod size;
 mod what;
@@ -28,9 +28,9 @@ mod wrapped;
 use std::borrow::Cow;
 
 pub use ahead::read;
+pub use classify::{Classifier, Tally};
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
-pub use recognise::{Recogniser, Tally};
 pub use size::{GIB, MIB, capture_bytes, parse_size};
 
 use crate::input::{Bar, Level, Place};

@@ -1,6 +1,6 @@
 //! Rows of the import table that a narrow window broke: a path has no end that shows whether it is whole.
 
-use super::{At, EventSink, Recogniser, What};
+use super::{At, EventSink, Classifier, What};
 use crate::input::{Place, Segment, level_of};
 use crate::rule::{EventKind, Spans};
 
@@ -42,7 +42,7 @@ impl Row {
     }
 }
 
-impl<S: EventSink> Recogniser<'_, S> {
+impl<S: EventSink> Classifier<'_, S> {
     /// A word alone below a row belongs to its path. True when it does.
     pub(super) fn row_goes_on(&mut self, segment: &Segment<'_>) -> bool {
         let text = segment.text;

@@ -7,7 +7,6 @@ mod follow;
 mod processes;
 mod sample;
 mod stats;
-mod story;
 mod thrift;
 
 pub use changes::{Change, ChangeKind, Changes};
@@ -15,4 +14,3 @@ pub use follow::{Follower, Poll};
 pub use processes::{Usage, pss_kib, tree, usage};
 pub use sample::{GpuReading, HEADER, Sampler};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};
-pub use story::Story;

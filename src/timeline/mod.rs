@@ -3,7 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
-mod doubled;
+mod duplicate_lines;
 mod ending;
 mod evidence;
 mod failure;
@@ -17,7 +17,7 @@ mod signal;
 mod signs;
 mod starts;
 
-pub use doubled::Once;
+pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};

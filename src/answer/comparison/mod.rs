@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::{CurveReport, EvidenceReport, Grade, PromptsReport, Report};
-use super::triage::Read;
+use crate::pipeline::Read;
 use crate::diagnosis::Words;
 use crate::samples::Samples;
 use crate::timeline::Session;

@@ -23,8 +23,8 @@ const APART: u64 = 2;
 const COPIES: [u32; 2] = [2, 3];
 
 /// Tells a [`Fold`] each line of a doubled console once.
-#[derive(Debug)]
-pub struct Once {
+#[derive(Debug, Clone)]
+pub struct DuplicateLineFilter {
     fold: Fold,
     /// The same story with one line told of each two, and of each three, while that is not settled.
     others: [Option<Box<Fold>>; 2],
@@ -43,7 +43,7 @@ pub struct Once {
 }
 
 /// A line that a rule knows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Line {
     line: u64,
     entry: u32,
@@ -75,7 +75,7 @@ impl Mark {
     }
 }
 
-impl Once {
+impl DuplicateLineFilter {
     pub fn new(fold: Fold) -> Self {
         let (last, rules) = (Line::default(), Vec::new());
         let (others, from, left) = ([None, None], None, LOOKED_AT);
@@ -186,7 +186,7 @@ impl Once {
     }
 }
 
-impl EventSink for Once {
+impl EventSink for DuplicateLineFilter {
     #[inline]
     fn event(&mut self, event: &Event<'_>) {
         if self.left == 0 {

@@ -42,7 +42,7 @@ pub struct Tally {
 }
 
 /// Turns segments into events with the rules of `packs`, and hands them to `sink`.
-pub struct Recogniser<'p, S> {
+pub struct Classifier<'p, S> {
     pub(super) packs: &'p Packs,
     sink: S,
     pub(super) tally: Tally,
@@ -61,7 +61,7 @@ pub struct Recogniser<'p, S> {
     wrapped: Wrapped,
 }
 
-impl<'p, S: EventSink> Recogniser<'p, S> {
+impl<'p, S: EventSink> Classifier<'p, S> {
     pub fn new(packs: &'p Packs, sink: S) -> Self {
         Self {
             packs,
@@ -425,7 +425,7 @@ impl<'p, S: EventSink> Recogniser<'p, S> {
     }
 }
 
-impl<S: EventSink> Sink for Recogniser<'_, S> {
+impl<S: EventSink> Sink for Classifier<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
         let mut spans = Spans::new();
         let answer = self.asker.ask(segment.text, segment.is_bare(), &mut spans);
