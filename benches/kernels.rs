@@ -4,7 +4,7 @@
 //! (`scripts/instructions.sh`); see `docs/performance.md`.
 
 use comfy_triage::answer::read_log;
-use comfy_triage::event::{At, Event, EventSink, Classifier};
+use comfy_triage::event::{At, Classifier, Event, EventSink};
 use comfy_triage::input::{self, Bar, Place, ReadOptions, Segment, Sink, Source};
 use comfy_triage::rule::Packs;
 use divan::counter::BytesCount;

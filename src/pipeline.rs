@@ -138,9 +138,7 @@ impl<'p, 'r> Pipeline<'p, 'r> {
         let Self { mut classifier, mut redactor, read, .. } = self;
         let intake = match &mut redactor {
             None => event::read(source, &mut classifier, &read)?,
-            Some(redactor) => {
-                crate::input::read(source, &mut Redacting { inner: &mut classifier, redactor }, &read)?
-            }
+            Some(redactor) => crate::input::read(source, &mut Redacting { inner: &mut classifier, redactor }, &read)?,
         };
         Ok(concluded(classifier, intake, redactor))
     }

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use comfy_triage::answer::{Question, answer};
 use comfy_triage::diagnosis::Words;
-use comfy_triage::live::{Changes};
+use comfy_triage::live::Changes;
 use comfy_triage::pipeline::{Pipeline, PipelineOptions};
 use comfy_triage::rule::Packs;
 

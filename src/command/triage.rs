@@ -78,7 +78,8 @@ fn redacted(
         telling.exit = Exit::Refused;
     }
     for log in &logs {
-        let read = log.open_attended(&attendant).and_then(|source| Pipeline::redacting(packs, &mut redactor).read(source));
+        let read =
+            log.open_attended(&attendant).and_then(|source| Pipeline::redacting(packs, &mut redactor).read(source));
         let name = redactor.line(&log.name);
         telling.one(&name, read, console)?;
         if telling.ends(&attendant) {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Event, EventSink, Classifier};
+use crate::event::{Classifier, Event, EventSink};
 use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
 use crate::rule::Packs;
 use crate::text::cut_chars;

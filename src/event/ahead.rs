@@ -11,7 +11,7 @@ use std::thread;
 use super::answers::Cursor;
 use super::asker::{Answer, Asker};
 use super::desk::{Desk, Load};
-use super::{EventSink, Classifier};
+use super::{Classifier, EventSink};
 use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
 use crate::rule::{Matcher, Spans};
 

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::learn::Look;
 use super::quote::quotations;
-use super::{EventSink, Classifier};
+use super::{Classifier, EventSink};
 use crate::input::{Level, Place, Segment};
 use crate::rule::{EventKind, SHORTEST, Spans};
 

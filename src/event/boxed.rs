@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{At, EventSink, Classifier, What};
+use super::{At, Classifier, EventSink, What};
 use crate::input::{Place, Segment};
 
 /// The longest file name put together from rows.

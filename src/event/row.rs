@@ -1,6 +1,6 @@
 //! Rows of the import table that a narrow window broke: a path has no end that shows whether it is whole.
 
-use super::{At, EventSink, Classifier, What};
+use super::{At, Classifier, EventSink, What};
 use crate::input::{Place, Segment, level_of};
 use crate::rule::{EventKind, Spans};
 

@@ -37,6 +37,7 @@ mod lint;
 mod many_starts;
 mod near;
 mod packs;
+mod parity;
 mod probe;
 mod redact;
 mod rules;

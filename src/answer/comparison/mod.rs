@@ -14,8 +14,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::{CurveReport, EvidenceReport, Grade, PromptsReport, Report};
-use crate::pipeline::Read;
 use crate::diagnosis::Words;
+use crate::pipeline::Read;
 use crate::samples::Samples;
 use crate::timeline::Session;
 

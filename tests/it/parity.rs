@@ -1,8 +1,6 @@
 //! One log gives one answer, whatever command reads it and however it comes: as a file, through a pipe in odd pieces,
 //! packed, watched while it grows, without what is private, and from a console that prints each line twice.
 
-#![allow(clippy::unwrap_used)] // a test may fail loudly
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Read as _, Write};
