@@ -3,8 +3,8 @@
 //! Every command reads a log through a [`Pipeline`], so that all of them see the same: prefixes, broken lines, consoles
 //! that print each line twice. The parts are private to it.
 
-use crate::event::{self, Classifier, Tally};
-use crate::input::{Bar, InputError, Intake, Place, ReadOptions, Reader, Segment, Sink, Source};
+use crate::event::{Classifier, Tally};
+use crate::input::{Bar, InputError, Intake, Place, ReadOptions, Reader, Segment, Sink, Source, SourceEnd};
 use crate::redact::Redactor;
 use crate::rule::Packs;
 use crate::timeline::{DuplicateLineFilter, Fold, Timeline};
@@ -122,40 +122,34 @@ impl<'p, 'r> Pipeline<'p, 'r> {
     /// The whole timeline.
     #[must_use]
     pub fn finish(self) -> Read {
-        let Self { reader, mut classifier, mut redactor, .. } = self;
-        let intake = match &mut redactor {
-            None => reader.finish(&mut classifier),
-            Some(redactor) => reader.finish(&mut Redacting { inner: &mut classifier, redactor }),
-        };
-        concluded(classifier, intake, redactor)
+        self.conclude(SourceEnd::default())
     }
 
     /// Reads a source to its end.
     ///
     /// # Errors
-    /// What the input layer says: missing, unreadable, empty, a folder.
-    pub fn read(self, source: Source<'_>) -> Result<Read, InputError> {
-        let Self { mut classifier, mut redactor, read, .. } = self;
-        let intake = match &mut redactor {
-            None => event::read(source, &mut classifier, &read)?,
-            Some(redactor) => crate::input::read(source, &mut Redacting { inner: &mut classifier, redactor }, &read)?,
-        };
-        Ok(concluded(classifier, intake, redactor))
+    /// When there was nothing to read.
+    pub fn read(mut self, source: Source<'_>) -> Result<Read, InputError> {
+        let options = self.read.clone();
+        let end = source.blocks(&options, |block| self.feed(block))?;
+        Ok(self.conclude(end))
     }
-}
 
-fn concluded(
-    classifier: Classifier<'_, DuplicateLineFilter>,
-    mut intake: Intake,
-    redactor: Option<&mut Redactor>,
-) -> Read {
-    if let Some(redactor) = redactor {
-        intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
-        intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
+    fn conclude(self, end: SourceEnd) -> Read {
+        let Self { reader, mut classifier, mut redactor, .. } = self;
+        let mut intake = match &mut redactor {
+            None => reader.finish(&mut classifier),
+            Some(redactor) => reader.finish(&mut Redacting { inner: &mut classifier, redactor }),
+        };
+        end.tell(&mut intake);
+        if let Some(redactor) = redactor {
+            intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
+            intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
+        }
+        let (filter, tally) = classifier.into_parts();
+        let error = intake.truncated_by_error.take();
+        Read { timeline: filter.finish(), tally, intake }.ended_by(error)
     }
-    let (filter, tally) = classifier.into_parts();
-    let error = intake.truncated_by_error.take();
-    Read { timeline: filter.finish(), tally, intake }.ended_by(error)
 }
 
 /// Hands on lines without what is private.

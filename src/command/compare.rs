@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rayon::prelude::*;
+
 use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{Log, broken_off, learn_all, stopped, tell, tell_cut};
@@ -53,13 +55,20 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     }
     // What ended a pipe has been heard; all that came of it is to be compared.
     let heard = attendant.stopped();
+    let open = |log: &Log| if heard { log.open() } else { log.open_attended(&attendant) };
+    let told: Vec<_> = match &mut redactor {
+        // What was found in one log is replaced in the next.
+        Some(redactor) => logs
+            .iter()
+            .map(|log| open(log).and_then(|source| Pipeline::redacting(&packs, redactor).read(source)))
+            .collect(),
+        None => logs
+            .par_iter()
+            .map(|log| open(log).and_then(|source| Pipeline::new(&packs, PipelineOptions::default()).read(source)))
+            .collect(),
+    };
     let mut read: Vec<(String, Read, Option<Samples>)> = Vec::new();
-    for (number, log) in logs.iter().enumerate() {
-        let open = || if heard { log.open() } else { log.open_attended(&attendant) };
-        let told = match &mut redactor {
-            Some(redactor) => open().and_then(|source| Pipeline::redacting(&packs, redactor).read(source)),
-            None => open().and_then(|source| Pipeline::new(&packs, PipelineOptions::default()).read(source)),
-        };
+    for (number, (log, told)) in logs.iter().zip(told).enumerate() {
         let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
         match told {
             Ok(story) => read.push((name, story, measured.get_mut(number).and_then(Option::take))),

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::mem::ManuallyDrop;
 
+use rayon::prelude::*;
+
 use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{learn_all, tell};
@@ -47,11 +49,19 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     }
     let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
-    for input in &inputs {
-        let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
-        telling.one(&input.name(), read, console)?;
-        if telling.ends(&attendant) {
-            break;
+    let read =
+        |input: &Input| attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+    'logs: for several in inputs.chunks(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)) {
+        // Told in the order in which they were named.
+        let logs: Vec<_> = match several {
+            [one] => vec![read(one)],
+            several => several.par_iter().map(read).collect(),
+        };
+        for (input, log) in several.iter().zip(logs) {
+            telling.one(&input.name(), log, console)?;
+            if telling.ends(&attendant) {
+                break 'logs;
+            }
         }
     }
     telling.end(console).map(Ok)

@@ -34,8 +34,6 @@ pub struct Source<'a> {
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send + 'a>,
     pub(crate) compression: Option<Compression>,
-    /// Why reading ended before the end.
-    pub(crate) failed: Option<std::io::Error>,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -112,7 +110,7 @@ impl<'a> Source<'a> {
             Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
             Some(Compression::Zstd) => Box::new(ZstdFrames::new(BufReader::new(whole))),
         };
-        Ok(Self { name, reader, compression, failed: None })
+        Ok(Self { name, reader, compression })
     }
 }
 

@@ -3,10 +3,12 @@
 //! Measured: an automaton over all bytes pays for every byte of a line; this touches eight to sixteen. Templates that
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
-use super::colon::Colon;
-use super::outline::Outline;
-use super::sieve::Sieve;
+use memchr::memchr_iter;
+
 use crate::eight::{eight_of, four_of, places_of, position};
+
+/// Bytes of a line in which the first `: ` is looked for.
+const COLON: usize = 96;
 
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]
@@ -20,8 +22,6 @@ pub(super) struct Index {
     by_second_word: Buckets,
     behind_colon: Buckets,
     by_first_byte: Vec<Vec<Candidate>>,
-    colon: Colon,
-    outline: Outline,
 }
 
 impl Index {
@@ -36,7 +36,6 @@ impl Index {
                 return false;
             };
             list.push(Candidate::going_on(number, literal));
-            self.outline.enter_short(literal);
             return true;
         };
         // Of two blanks the second one may be missing in the line.
@@ -46,12 +45,8 @@ impl Index {
             Some(eight) => {
                 let candidate = Candidate::going_on(number, firm.get(8..).unwrap_or_default());
                 self.by_eight.add(eight, Candidate { known: firm.len().min(16) as u8, ..candidate });
-                self.outline.enter_firm(firm);
             }
-            None => {
-                self.by_four.add(four, Candidate::any(number));
-                self.outline.four.put(four);
-            }
+            None => self.by_four.add(four, Candidate::any(number)),
         }
         self.loose.add(four, Candidate::any(number));
         true
@@ -63,7 +58,6 @@ impl Index {
             if let Some(list) = self.by_first_byte.get_mut(usize::from(byte)) {
                 list.push(Candidate::any(number));
             }
-            self.outline.enter_short(&[byte]);
         }
         (b'0'..=b'9').all(|digit| self.enter_literal(&[b'-', digit], number))
     }
@@ -72,7 +66,6 @@ impl Index {
     pub(super) fn enter_second_word(&mut self, literal: &[u8], number: u16) -> bool {
         let Some(key) = four_of(literal) else { return false };
         self.by_second_word.add(key, Candidate::any(number));
-        self.outline.second_word.put(key);
         true
     }
 
@@ -80,7 +73,6 @@ impl Index {
     pub(super) fn enter_behind_colon(&mut self, literal: &[u8], number: u16) -> bool {
         let Some(key) = four_of(literal) else { return false };
         self.behind_colon.add(key, Candidate::any(number));
-        self.outline.behind_colon.put(key);
         true
     }
 
@@ -102,13 +94,7 @@ impl Index {
         }
         self.by_first_byte(line, &mut ask)
             .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
-            .or_else(|| self.behind_colon.ask(four_of(line.get(self.colon.find(line)? + 2..)?)?, &mut ask))
-    }
-
-    /// When true, there are no candidates for `line`; see [`Outline::is_foreign`].
-    #[inline(always)]
-    pub(super) fn has_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
-        self.outline.is_foreign(line, blank, colon)
+            .or_else(|| self.behind_colon.ask(four_of(behind_colon(line)?)?, &mut ask))
     }
 
     #[inline]
@@ -146,6 +132,14 @@ impl Index {
         }
         likely.find_map(|candidate| ask(candidate.number, next.known(candidate)))
     }
+}
+
+/// What stands behind the first `: ` of a line, if that is near its beginning.
+#[inline]
+fn behind_colon(line: &[u8]) -> Option<&[u8]> {
+    let head = line.get(..COLON).unwrap_or(line);
+    let at = memchr_iter(b':', head).find(|at| line.get(at + 1) == Some(&b' '))?;
+    line.get(at + 2..)
 }
 
 #[inline]
@@ -239,8 +233,6 @@ struct Buckets {
     pending: Vec<(u64, Candidate)>,
     candidates: Vec<Candidate>,
     slots: Vec<Bucket>,
-    /// Most lines belong to no rule, and this says so at once.
-    sieve: Sieve,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -264,7 +256,6 @@ impl Buckets {
         self.slots = vec![Bucket::default(); (keys * 2).next_power_of_two().max(16)];
         for same in pending.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((key, _)) = same.first() else { continue };
-            self.sieve.put(*key);
             let from = self.candidates.len();
             self.candidates.extend(same.iter().map(|(_, candidate)| *candidate));
             let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.candidates.len())) else { break };
@@ -286,9 +277,6 @@ impl Buckets {
 
     #[inline]
     fn get(&self, key: u64) -> &[Candidate] {
-        if !self.sieve.may_hold(key) {
-            return &[];
-        }
         let mut at = self.home(key);
         while let Some(slot) = self.slots.get(at) {
             if slot.to == 0 {

@@ -1,27 +1,25 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
+mod candidates;
 mod capture;
-mod colon;
 mod error;
 mod file;
 mod folder;
 mod index;
-mod kin;
 mod kind;
 pub mod lint;
 mod matcher;
-mod outline;
 mod pack;
 mod role;
 mod run_out;
 mod schema;
-mod sieve;
 mod sign;
 mod spans;
 mod template;
 mod version;
 mod walk;
 
+pub(crate) use candidates::Candidates;
 pub use capture::CaptureType;
 pub use error::PackError;
 pub use file::PackFile;

@@ -212,11 +212,4 @@ impl EventSink for DuplicateLineFilter {
         }
         self.fold.unknown(at);
     }
-
-    fn silence(&mut self, count: u64, first: u64, last: u64) {
-        for other in self.others.iter_mut().flatten() {
-            other.silence(count, first, last);
-        }
-        self.fold.silence(count, first, last);
-    }
 }

@@ -186,11 +186,6 @@ impl LastText {
         overwrite(&mut self.note, at);
     }
 
-    /// A line that is not the last one.
-    fn pass(&mut self) {
-        self.seen = true;
-    }
-
     /// A single line may be all that somebody pasted, and is shown at length.
     fn evidence(&self) -> Option<Evidence> {
         let note = self.note.clone()?;
@@ -406,14 +401,10 @@ impl Fold {
         }
     }
 
-    /// Keeps the last text, unless `at` cannot be that.
+    /// Keeps the last text.
     fn note_text(&mut self, at: &At<'_>) {
-        if at.followed {
-            self.last_text.pass();
-        } else {
-            self.end.cut = at.cut;
-            self.last_text.set(at);
-        }
+        self.end.cut = at.cut;
+        self.last_text.set(at);
     }
 }
 
@@ -475,14 +466,6 @@ impl EventSink for Fold {
         self.note_text(at);
         self.told().touch(at.place.line);
         self.open.answer_of_docker(at, &self.signs);
-    }
-
-    fn silence(&mut self, count: u64, first: u64, last: u64) {
-        self.timeline.events += count;
-        self.last_text.pass();
-        let open = self.told();
-        open.touch(first);
-        open.touch(last);
     }
 }
 /// A text of the log, cut when it is absurdly long.
