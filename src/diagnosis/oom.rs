@@ -9,6 +9,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::event::GIB;
+use crate::rule::Verdict;
 use crate::text;
 use crate::timeline::OomRecord;
 
@@ -89,7 +90,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Part::Activations, _) => (Grade::Strong, "grade-oom-request"),
         _ => (Grade::Strong, "grade-oom-numbers"),
     };
-    let mut draft = Draft::new("gpu-oom", view.number, Status::Confirmed, words.say(key, &values))
+    let mut draft = Draft::new(Verdict::GpuOom, view.number, Status::Confirmed, words.say(key, &values))
         .about(acts_on(oom, &split))
         .grade(grade, words.say(reason, &[]))
         .recovered(oom.recovered)
@@ -267,7 +268,7 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         }
     }
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Likely,
         words.say("oom-retries", &[("n", &counted.count.to_string())]),
@@ -284,7 +285,7 @@ fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let counted = view.session.counts.tiled_retries.as_ref()?;
     let remark = words.say("remark-tiled-retry", &[]);
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Possible,
         words.count("oom-tiled-one", "oom-tiled", counted.count, &[]),

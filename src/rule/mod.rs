@@ -16,6 +16,7 @@ mod schema;
 mod sign;
 mod spans;
 mod template;
+mod verdict;
 mod version;
 mod walk;
 
@@ -33,4 +34,5 @@ pub use schema::*;
 pub use spans::{Capture, Captures};
 pub(crate) use spans::{Lent, Spans};
 pub use template::{Template, TemplateError};
+pub use verdict::{ChecklistRoute, Sought, Verdict, VerdictClass};
 pub use version::{Since, Version, VersionSpan};

@@ -90,7 +90,7 @@ fn report(packs: &Packs, read: &Read) -> Report {
 fn essence(report: &Report) -> String {
     let sessions: Vec<String> = report.sessions.iter().map(session_essence).collect();
     format!(
-        "{} {:?} {:?}\n{}\n{} {} {} {}",
+        "{:?} {:?} {:?}\n{}\n{} {} {} {}",
         report.verdict.primary,
         report.verdict.secondary,
         report.verdict.grade,
@@ -149,7 +149,7 @@ fn doubled(bytes: &[u8]) -> Vec<u8> {
 /// What must be the same of a console that prints each line twice.
 fn counted(report: &Report) -> BTreeMap<String, String> {
     let mut counted = BTreeMap::new();
-    counted.insert("verdict".to_owned(), format!("{} {:?}", report.verdict.primary, report.verdict.grade));
+    counted.insert("verdict".to_owned(), format!("{:?} {:?}", report.verdict.primary, report.verdict.grade));
     for (number, session) in report.sessions.iter().enumerate() {
         let facts: Vec<_> = session.facts.iter().map(|(name, fact)| (name, &fact.value)).collect();
         let held: Vec<_> = session.leaks.iter().map(|(class, leak)| (class, leak.warning, leak.held_max)).collect();
