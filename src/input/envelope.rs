@@ -5,6 +5,7 @@
 use super::JsonKind;
 use super::decode::units;
 use super::line::{Place, Sink};
+use super::record;
 use super::split::Lines;
 use super::stamp;
 use serde::Deserialize;
@@ -160,6 +161,9 @@ pub(crate) fn deliver<S: Sink + ?Sized>(
     lines: &mut Lines,
     sink: &mut S,
 ) -> Option<JsonKind> {
+    if record::text_of(held).is_some() {
+        return None; // a single line of a collector's log
+    }
     let text = std::str::from_utf8(held).ok()?;
     let root: &RawValue = serde_json::from_str(text).ok()?;
     let spot = Spot { text, wide, at: 0, line: 1, byte: mark };

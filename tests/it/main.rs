@@ -21,6 +21,7 @@ mod cgroup;
 mod checklist;
 mod cli;
 mod compare;
+mod dialect;
 mod dialects;
 mod docs;
 mod doubled;

@@ -15,6 +15,8 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("2024-12-04T18:29:44.149144 - got prompt", "got prompt"),
         ("2026-06-30T09:38:17.149144 - [INFO] got prompt", "got prompt"),
         ("2024-12-04T18:29:44.149144 -", ""),
+        ("2026-02-05T05:40:37.137431771Z - **Node Type:** KSampler", "- **Node Type:** KSampler"),
+        ("2024-12-04T18:29:44.149144 - - **Node Type:** KSampler", "- **Node Type:** KSampler"),
         ("2024-05-31 15:05 got prompt", "got prompt"),
         ("[2026-02-20 08:30:41.002] got prompt", "got prompt"),
         ("[2024-05-31 15:05] got prompt", "got prompt"),
@@ -57,6 +59,8 @@ fn bare<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let dated = time > CLOCK;
     let next = match rest {
         [] => rest,
+        // A list of an Error Report behind another stamp than the log buffer's.
+        [b' ', text @ ..] if text.starts_with(b"- **") => text,
         [b' ', b'-', b' ', tail @ ..] if dated => python_logging::behind_stamp(tail, out).unwrap_or(tail),
         [b' ', b'-'] if dated => rest.get(2..)?,
         [b'-', b' ', tail @ ..] if dated => python_logging::located(tail, out)?,
