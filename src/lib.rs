@@ -19,6 +19,7 @@ pub mod redact;
 pub mod report;
 pub mod rule;
 pub mod samples;
+pub mod shell;
 pub mod text;
 pub mod timeline;
 pub mod upstream;
