@@ -16,12 +16,17 @@ const PIECES: [u32; 5] = [
 
 /// When false, neither [`MAIN`] nor [`GAP`] stands in `text`.
 pub(super) fn launch_or_gap(text: &[u8]) -> bool {
-    // Without a way out, the compiler compares several pieces at once.
-    let any = |any: bool, piece: &[u8; 4]| {
-        let piece = u32::from_le_bytes(*piece);
-        PIECES.iter().fold(any, |any, looked_for| any | (piece == *looked_for))
-    };
-    text.as_chunks::<4>().0.iter().fold(false, any)
+    let any = |piece: u32| PIECES.iter().fold(0, |any, looked_for| any | u32::from(piece == *looked_for));
+    // Pieces are compared side by side, which the compiler does at once.
+    let (chunks, rest) = text.as_chunks::<16>();
+    let mut found = [0; 4];
+    for chunk in chunks {
+        for (found, piece) in found.iter_mut().zip(chunk.as_chunks::<4>().0) {
+            *found |= any(u32::from_le_bytes(*piece));
+        }
+    }
+    let rest = rest.as_chunks::<4>().0.iter().map(|piece| any(u32::from_le_bytes(*piece)));
+    found.into_iter().chain(rest).any(|found| found != 0)
 }
 
 #[cfg(test)]

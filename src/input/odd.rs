@@ -1,6 +1,6 @@
 //! Whether a text is plain: ASCII without control bytes and without the beginnings of shown escapes and percentages.
 
-/// Bytes that the compiler compares at once.
+/// Bytes that are compared side by side, which the compiler does at once.
 const WIDTH: usize = 16;
 
 /// The text holds a byte that needs a closer look: not ASCII, control but for a tab or a line end, `^` or `%`.
@@ -8,17 +8,20 @@ const WIDTH: usize = 16;
 pub(super) fn has_odd(text: &[u8]) -> bool {
     match text.last_chunk::<WIDTH>() {
         // The last bytes overlap those before: none are left to be looked at one by one.
-        Some(last) => text.as_chunks::<WIDTH>().0.iter().any(any_odd) || any_odd(last),
+        Some(last) => {
+            let mut odd = [0; WIDTH];
+            for chunk in text.as_chunks::<WIDTH>().0.iter().chain([last]) {
+                for (odd, byte) in odd.iter_mut().zip(chunk) {
+                    *odd |= is_odd(*byte);
+                }
+            }
+            u128::from_ne_bytes(odd) != 0
+        }
         None => text.iter().any(|byte| is_odd(*byte) != 0),
     }
 }
 
-#[inline]
-fn any_odd(bytes: &[u8; WIDTH]) -> bool {
-    u128::from_ne_bytes(bytes.map(is_odd)) != 0
-}
-
-#[inline]
+#[inline(always)]
 const fn is_odd(byte: u8) -> u8 {
     let control = (byte as i8) < 0x20;
     let usual = (byte == b'\n') | (byte == b'\r') | (byte == b'\t');

@@ -3,11 +3,12 @@
 //! Measured: an automaton over all bytes pays for every byte of a line; this touches eight to sixteen. Templates that
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
-use memchr::memchr_iter;
+use memchr::memchr;
 
 use crate::eight::{eight_of, four_of, places_of, position};
 
-/// Bytes of a line in which the first `: ` is looked for.
+/// Bytes of a line in which its first blank is looked for, and the first `: `.
+const WORD: usize = 160;
 const COLON: usize = 96;
 
 /// Candidates for a line, by several ways of finding them.
@@ -92,9 +93,12 @@ impl Index {
         if self.by_start(line, &mut ask).is_some() {
             return Some(());
         }
-        self.by_first_byte(line, &mut ask)
-            .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
-            .or_else(|| self.behind_colon.ask(four_of(behind_colon(line)?)?, &mut ask))
+        if self.by_first_byte(line, &mut ask).is_some() {
+            return Some(());
+        }
+        let blank = position(b' ', line.get(..WORD).unwrap_or(line))?;
+        let second_word = second_word(line, blank).and_then(|key| self.by_second_word.ask(key, &mut ask));
+        second_word.or_else(|| self.behind_colon.ask(four_of(behind_colon(line, blank)?)?, &mut ask))
     }
 
     #[inline]
@@ -134,18 +138,22 @@ impl Index {
     }
 }
 
-/// What stands behind the first `: ` of a line, if that is near its beginning.
+/// What stands behind the first `: ` of a line, if that is near its beginning; its first blank stands at `blank`.
 #[inline]
-fn behind_colon(line: &[u8]) -> Option<&[u8]> {
+fn behind_colon(line: &[u8], blank: usize) -> Option<&[u8]> {
     let head = line.get(..COLON).unwrap_or(line);
-    let at = memchr_iter(b':', head).find(|at| line.get(at + 1) == Some(&b' '))?;
-    line.get(at + 2..)
+    let mut at = blank.checked_sub(1)?;
+    loop {
+        at += memchr(b':', head.get(at..)?)? + 1;
+        if line.get(at) == Some(&b' ') {
+            return line.get(at + 1..);
+        }
+    }
 }
 
+/// The first four bytes of the second word of a line whose first blank stands at `blank`.
 #[inline]
-fn second_word(line: &[u8]) -> Option<u64> {
-    let head = line.get(..line.len().min(160))?;
-    let blank = position(b' ', head)?;
+fn second_word(line: &[u8], blank: usize) -> Option<u64> {
     match line.get(blank + 1) {
         Some(b'!'..) => four_of(line.get(blank + 1..)?),
         _ => four_of(line.get(blank..)?.trim_ascii_start()),

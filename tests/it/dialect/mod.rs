@@ -72,7 +72,7 @@ struct Essence {
     version: Option<String>,
     facts: Vec<(String, serde_json::Value)>,
     /// Node, kind and line of each failure.
-    failures: Vec<(Option<String>, String, u64)>,
+    failures: Vec<(Option<String>, Option<String>, u64)>,
     /// Out-of-memory errors of the card, and of the machine.
     ooms: (usize, usize),
     counts: String,
