@@ -229,7 +229,7 @@ fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
     if let Some(mib) = ending.killed_anon_mib {
-        let lines = ending.kills.iter().map(|at| at.place.line).take(1).collect();
+        let lines = ending.killed_anon_line.into_iter().collect();
         figures.push(figure(
             "killed-anon-rss",
             words.say("figure-anon", &[("size", &text::mib(mib))]),

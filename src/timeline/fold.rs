@@ -202,7 +202,8 @@ struct End {
     constraint: Option<(String, Evidence)>,
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
-    anon_mib: Option<f64>,
+    /// Private memory of the killed process in MiB, and the line that says so.
+    anon_mib: Option<(f64, u64)>,
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
@@ -411,8 +412,13 @@ impl Fold {
 impl EventSink for Fold {
     fn event(&mut self, event: &Event<'_>) {
         self.timeline.events += 1;
-        if !matches!(event.what, What::Bar(_)) {
-            self.note_text(&event.at);
+        match event.what {
+            // The log ends in a bar's line as in any other.
+            What::Bar(bar) => {
+                let steps = format!("{}/{}", bar.done, bar.total);
+                self.note_text(&At { text: steps.as_bytes(), ..event.at });
+            }
+            _ => self.note_text(&event.at),
         }
         self.route_mark(event);
         self.note_wording(event);

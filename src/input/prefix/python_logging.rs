@@ -23,6 +23,7 @@ pub(super) const DIALECT: Dialect = Dialect {
         ("CRITICAL  got prompt", "got prompt"),
         ("2024-05-31T15:05:22Z INFO got prompt", "got prompt"),
         ("2024-05-31 15:05:22,111 WARNING got prompt", "got prompt"),
+        ("2024-05-31 15:05:22,111 INFO - **Node Type:** KSampler", "- **Node Type:** KSampler"),
     ],
 };
 
@@ -110,6 +111,8 @@ pub(super) fn located<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8
 /// What stands behind ` - `, with which Python's logging parts its fields.
 fn behind_dash(s: &[u8]) -> Option<&[u8]> {
     match s {
+        // A list of an Error Report.
+        [b' ', b'-', b' ', b'*', b'*', ..] => None,
         [b' ', b'-', b' ', rest @ ..] => Some(rest),
         [b' ', b'-'] => s.get(2..),
         _ => None,
