@@ -6,6 +6,7 @@ mod changes;
 mod follow;
 mod processes;
 mod sample;
+mod server;
 mod stats;
 mod thrift;
 
@@ -13,4 +14,5 @@ pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
 pub use processes::{Usage, pss_kib, tree, usage};
 pub use sample::{GpuReading, HEADER, Sampler};
+pub use server::{USUAL_SERVER, running_log};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};

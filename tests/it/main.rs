@@ -37,6 +37,7 @@ mod licences;
 mod lint;
 mod many_starts;
 mod near;
+mod newest;
 mod packs;
 mod parity;
 mod probe;
