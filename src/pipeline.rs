@@ -3,10 +3,10 @@
 //! Every command reads a log through a [`Pipeline`], so that all of them see the same: prefixes, broken lines, consoles
 //! that print each line twice. The parts are private to it.
 
+use crate::catalog::Packs;
 use crate::event::{Classifier, Tally};
 use crate::input::{Bar, InputError, Intake, Place, ReadOptions, Reader, Segment, Sink, Source, SourceEnd};
 use crate::redact::Redactor;
-use crate::rule::Packs;
 use crate::timeline::{DuplicateLineFilter, Fold, Timeline};
 
 /// How a log is read.

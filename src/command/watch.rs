@@ -14,15 +14,15 @@ use super::interrupt::Interrupts;
 use super::memory_limit::memory_limit_mib;
 use super::probe::ask_with_env;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, SCHEMA_VERSION, answer};
+use crate::catalog::Packs;
 use crate::cli::{WatchArgs, WatchFormat};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, Poll};
 use crate::pipeline::{Pipeline, PipelineOptions};
-use crate::report::{Format, Labels, Palette, Printer, View, WatchLine};
-use crate::rule::Packs;
+use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::report::{Question, SCHEMA_VERSION, answer};
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
@@ -162,7 +162,7 @@ struct Watch<'w> {
 impl Watch<'_> {
     fn run(mut self, mut source: Source, console: &mut Console<'_>) -> io::Result<Ended> {
         let name = self.args.log.display().to_string();
-        let words = Words { packs: self.packs, zh: self.question.zh };
+        let messages = Messages { packs: self.packs, zh: self.question.zh };
         let mut pipeline = Some(Pipeline::new(self.packs, PipelineOptions::default()));
         let mut block = Vec::new();
         let (mut told_absent, mut absent, mut failed) = (false, false, None);
@@ -176,7 +176,7 @@ impl Watch<'_> {
                     absent = false;
                     let bytes = block.get(..read).unwrap_or_default();
                     if !guarded(&mut pipeline, |pipeline| pipeline.feed(bytes)) {
-                        self.panicked(&words, console)?;
+                        self.panicked(&messages, console)?;
                     }
                 }
                 Ok(Step::Part) => {
@@ -184,7 +184,7 @@ impl Watch<'_> {
                 }
                 Ok(Step::Absent) if !told_absent => {
                     (told_absent, absent) = (true, true);
-                    writeln!(console.err, "{}", words.say("live-waiting", &[("file", &name)]))?;
+                    writeln!(console.err, "{}", messages.text("live-waiting", &[("file", &name)]))?;
                     console.err.flush()?;
                 }
                 Ok(Step::Nothing | Step::Absent) => {
@@ -200,11 +200,11 @@ impl Watch<'_> {
                 && pace.is_due(now.texts(), last_bytes, Instant::now())
             {
                 let begun = Instant::now();
-                match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &words))) {
-                    Ok(changes) => self.say(&changes, &words, console)?,
+                match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &messages))) {
+                    Ok(changes) => self.say(&changes, &messages, console)?,
                     Err(_) => {
                         pipeline = None;
-                        self.panicked(&words, console)?;
+                        self.panicked(&messages, console)?;
                     }
                 }
                 pace.done(begun, Instant::now());
@@ -227,17 +227,17 @@ impl Watch<'_> {
         if absent && failed.is_none() {
             failed = Some(io::ErrorKind::NotFound.into());
         }
-        self.end(pipeline, &name, failed, &words, console)
+        self.end(pipeline, &name, failed, &messages, console)
     }
 
     /// What is new up to now.
-    fn look(&mut self, pipeline: &Pipeline<'_, '_>, name: &str, words: &Words<'_>) -> Vec<Change> {
+    fn look(&mut self, pipeline: &Pipeline<'_, '_>, name: &str, messages: &Messages<'_>) -> Vec<Change> {
         let read = pipeline.snapshot();
         let report = answer(name, &read, self.packs, self.question);
-        self.changes.since_last(&report, &read.timeline, words)
+        self.changes.since_last(&report, &read.timeline, messages)
     }
 
-    fn say(&self, changes: &[Change], words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
+    fn say(&self, changes: &[Change], messages: &Messages<'_>, console: &mut Console<'_>) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -260,15 +260,15 @@ impl Watch<'_> {
                         ("grade", &grade),
                         ("text", &change.text),
                     ];
-                    writeln!(console.out, "{}", words.say("live-line", &values))?;
+                    writeln!(console.out, "{}", messages.text("live-line", &values))?;
                 }
             }
         }
         console.out.flush()
     }
 
-    fn panicked(&self, words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
-        writeln!(console.err, "{}", words.say("live-panic", &[]))?;
+    fn panicked(&self, messages: &Messages<'_>, console: &mut Console<'_>) -> io::Result<()> {
+        writeln!(console.err, "{}", messages.text("live-panic", &[]))?;
         console.err.flush()
     }
 
@@ -277,7 +277,7 @@ impl Watch<'_> {
         pipeline: Option<Pipeline<'_, '_>>,
         name: &str,
         failed: Option<io::Error>,
-        words: &Words<'_>,
+        messages: &Messages<'_>,
         console: &mut Console<'_>,
     ) -> io::Result<Ended> {
         let Some(pipeline) = pipeline else { return Ok(Ok(Exit::Refused)) };
@@ -296,14 +296,14 @@ impl Watch<'_> {
         let answered = catch_unwind(AssertUnwindSafe(|| {
             let read = pipeline.finish().ended_by(failed.map(|error| error.to_string()));
             let report = answer(name, &read, self.packs, self.question);
-            let changes = self.changes.since_last(&report, &read.timeline, words);
+            let changes = self.changes.since_last(&report, &read.timeline, messages);
             (report, changes)
         }));
         let Ok((report, changes)) = answered else {
-            self.panicked(words, console)?;
+            self.panicked(messages, console)?;
             return Ok(Ok(Exit::Refused));
         };
-        self.say(&changes, words, console)?;
+        self.say(&changes, messages, console)?;
         let view =
             View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
         let format = match self.args.format {

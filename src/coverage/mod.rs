@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::catalog::Packs;
 use crate::event::{Classifier, Event, EventSink};
 use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
-use crate::rule::Packs;
 use crate::text::cut_chars;
 
 /// Shapes that are kept; a log of nothing but different lines has no commonest one.

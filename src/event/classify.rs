@@ -6,19 +6,19 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use serde::Serialize;
 
-use super::behind::{Breaks, Broken, may_be_broken};
-use super::boxed::Boxed;
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
 use super::hint::{GAP, MAIN, launch_or_gap};
-use super::learn::Learner;
+use super::import_table::Row;
+use super::inferred_prefix::{Breaks, Broken, may_be_broken};
 use super::oom::OomPhrases;
-use super::row::Row;
+use super::prefix_inference::Learner;
+use super::rich_traceback::Boxed;
 use super::what::{fact_value, what_of};
-use super::wrapped::Wrapped;
+use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
+use crate::catalog::{Candidates, CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 use crate::input::{Bar, Place, Segment, Sink};
-use crate::rule::{Candidates, CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;

@@ -32,7 +32,7 @@ pub(super) fn launch_or_gap(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Packs, SignOf};
+    use crate::catalog::{Packs, SignOf};
 
     #[test]
     fn the_main_program_has_the_name_that_the_packs_give() {

@@ -3,20 +3,20 @@
 //! Events borrow from the reader's buffer; whoever keeps something copies it, cut to a sane length.
 //! Nothing is concluded here.
 
-mod behind;
-mod boxed;
 mod classify;
 mod command_line;
-mod constant;
+mod constant_prefix;
 mod exception;
 mod hint;
-mod learn;
+mod import_table;
+mod inferred_prefix;
 mod oom;
+mod prefix_inference;
 mod quote;
-mod row;
+mod rich_traceback;
 mod size;
 mod what;
-mod wrapped;
+mod wrapped_line;
 
 use std::borrow::Cow;
 
@@ -25,8 +25,8 @@ pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
 pub use size::{GIB, MIB, capture_bytes, parse_size};
 
+use crate::catalog::Rule;
 use crate::input::{Bar, Level, Place};
-use crate::rule::Rule;
 
 /// Where an event stands, with the text and the rule that recognised it.
 #[derive(Debug, Clone, Copy)]

@@ -3,11 +3,11 @@
 //! Results do not depend on where blocks end. An open part is carried over, up to a cap; parts of a line with
 //! carriage returns are handed on as they end, so a bar of a million frames needs no memory.
 
-use super::bar;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::odd::has_odd;
 use super::part::{End, Parts};
+use super::progress_bar;
 use memchr::{memchr2, memchr2_iter};
 
 /// The longest part that is looked at; what is longer is cut.
@@ -85,7 +85,7 @@ impl Series {
 #[inline]
 fn frame(part: &[u8]) -> Option<u32> {
     // The bracket that ends a frame must be the only one.
-    let whole = part.len() <= LONGEST && bar::fills(part);
+    let whole = part.len() <= LONGEST && progress_bar::fills(part);
     part.first_chunk::<4>().filter(|_| whole).map(|head| u32::from_be_bytes(*head))
 }
 

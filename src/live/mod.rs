@@ -5,10 +5,10 @@
 mod changes;
 mod follow;
 mod processes;
+mod rate_limit;
 mod sample;
 mod server;
 mod stats;
-mod thrift;
 
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};

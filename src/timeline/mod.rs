@@ -13,7 +13,7 @@ mod names;
 mod note;
 mod prompts;
 mod session;
-mod signal;
+mod signature_hit;
 mod signs;
 mod starts;
 
@@ -24,5 +24,5 @@ pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
-pub use signal::{Signal, SignalTexts};
+pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};

@@ -6,10 +6,10 @@ use std::fs;
 use std::io::{Cursor, Read as _, Write};
 use std::path::{Path, PathBuf};
 
-use comfy_triage::answer::{Question, Report, SessionReport, answer, learn, redactor};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::Source;
 use comfy_triage::pipeline::{Pipeline, PipelineOptions, Read};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, SessionReport, answer, learn, redactor};
 
 /// Logs of all kinds: real runs, encodings, containers, healthy ones.
 fn logs() -> Vec<PathBuf> {

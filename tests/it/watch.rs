@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use comfy_triage::answer::{Question, answer, read_log};
-use comfy_triage::diagnosis::Words;
+use comfy_triage::catalog::Packs;
+use comfy_triage::diagnosis::Messages;
 use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::live::{Change, ChangeKind, Changes, Follower, Poll};
 use comfy_triage::pipeline::{Pipeline, PipelineOptions};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, answer, read_log};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -65,7 +65,7 @@ fn changes(bytes: &[u8]) -> Vec<Change> {
         pipeline.feed(line);
         let read = pipeline.snapshot();
         let report = answer("x", &read, &packs, &Question::default());
-        said.extend(changes.since_last(&report, &read.timeline, &Words { packs: &packs, zh: false }));
+        said.extend(changes.since_last(&report, &read.timeline, &Messages { packs: &packs, zh: false }));
     }
     said
 }

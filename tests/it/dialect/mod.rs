@@ -7,10 +7,10 @@ mod run;
 
 use std::io::Cursor;
 
-use comfy_triage::answer::{Question, Report, answer};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::Source;
 use comfy_triage::pipeline::{Pipeline, PipelineOptions};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer};
 
 /// Writes a line as a tool shows it; the number is that of the line, from 0.
 type Write = fn(usize, &str) -> String;

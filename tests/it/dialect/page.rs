@@ -11,7 +11,7 @@ const HEAD: &str = "\
 Terminals, containers, loggers and people put something before ComfyUI's texts. Each dialect is one file in \
 `src/input/prefix/`, which holds these examples; they are its tests, and this page is made from them \
 (`UPDATE_DOCS=1 cargo test --test it dialect::page`). Prefixes may stand behind each other. Others that a log shows \
-again and again before ComfyUI's texts are inferred (`src/event/learn.rs`).
+again and again before ComfyUI's texts are inferred (`src/event/prefix_inference.rs`).
 ";
 
 #[test]
