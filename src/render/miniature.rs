@@ -40,8 +40,10 @@ fn ladders(report: &Report, labels: &Labels<'_>, view: &View) -> Vec<String> {
         for (class, leak) in session.leaks.iter().filter(|(_, leak)| !leak.curve.is_empty()) {
             let prompts = session.prompts.executed.max(leak.curve.last().map_or(0, |point| point.prompt)).max(1);
             let last = leak.curve.last().map_or(0, |point| point.held);
-            let tail =
-                format!(" {last}{}", labels.bracket(&labels.plain("mini-prompts", &[("n", &prompts.to_string())])));
+            let tail = format!(
+                " {last}{}",
+                labels.bracket(&labels.plain("page-mini-prompts", &[("n", &prompts.to_string())]))
+            );
             let room = view.width.max(40).saturating_sub(NAME + 1 + width(&tail));
             let steps = ladder(&leak.curve, prompts, most, room, view.ascii);
             rows.push(format!("{} {steps}{tail}", pad(&cut_width(class, NAME), NAME)));

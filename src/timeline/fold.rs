@@ -1,5 +1,6 @@
 //! The fold itself: one event at a time into the current session, and which session that is.
 
+mod crash;
 mod end;
 mod exceptions;
 mod loads;
@@ -204,6 +205,7 @@ impl LastText {
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
+    exit_elsewhere: bool,
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,
@@ -213,6 +215,8 @@ struct End {
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
+    /// The first line of a crash report.
+    stack: Option<Evidence>,
     daemon: Option<Evidence>,
     given_up: Option<(String, Evidence)>,
     /// A stop explains what ended before it was told.

@@ -4,6 +4,7 @@
 //! counters and every list has a limit. Nothing is concluded here.
 
 mod clock;
+mod crash;
 mod duplicate_lines;
 mod ending;
 mod evidence;
@@ -19,6 +20,7 @@ mod signs;
 mod starts;
 mod track;
 
+pub use crash::{CrashFrame, CrashStack, plain_path};
 pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::crash::CrashStack;
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
@@ -244,6 +245,8 @@ pub struct Session {
     pub host_ooms: Vec<HostOom>,
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
+    /// What a crash handler printed.
+    pub crash_stack: Option<CrashStack>,
     pub counts: Counts,
     pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,

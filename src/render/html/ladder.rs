@@ -125,8 +125,16 @@ pub(super) fn draw(steps: &[Steps], axes: Axes, label: &str, context: &Context<'
     plot(label, bottom + 36.0, false, inside)
 }
 
+/// A line that never rises is no alarm.
+fn colour(steps: &Steps, index: usize) -> String {
+    match steps.points.iter().any(|point| point.held > 0) {
+        true => format!("c{index}"),
+        false => "flat".to_owned(),
+    }
+}
+
 fn line(steps: &Steps, index: usize, across: Scale, up: Height, axes: Axes, context: &Context<'_>) -> Markup {
-    let class = format!("step c{index}");
+    let class = format!("step {}", colour(steps, index));
     let last = steps.points.last();
     html! {
         g data-class=(steps.class) {
@@ -139,7 +147,7 @@ fn line(steps: &Steps, index: usize, across: Scale, up: Height, axes: Axes, cont
             @for point in &steps.points {
                 @let said = context.with("ladder-point", &[("class", &steps.class), ("n", &point.prompt.to_string()), ("held", &point.held.to_string()), ("line", &point.line.to_string())]);
                 (context.mark(point.line, &said, html! {
-                    circle class=(format!("dot c{index}")) cx=(across.at(point.prompt as f64)) cy=(up.y(point.held as f64)) r="3.5" data-prompt=(point.prompt) data-held=(point.held) {}
+                    circle class=(format!("dot {}", colour(steps, index))) cx=(across.at(point.prompt as f64)) cy=(up.y(point.held as f64)) r="3.5" data-prompt=(point.prompt) data-held=(point.held) {}
                 }))
             }
             @if let Some(last) = last.filter(|_| index == 0) {
@@ -154,7 +162,7 @@ pub(super) fn legend(steps: &[Steps]) -> Markup {
     html! {
         ul.legend {
             @for (index, steps) in steps.iter().enumerate() {
-                li { svg.key width="22" height="10" aria-hidden="true" { line class=(format!("step c{index}")) x1="0" x2="22" y1="5" y2="5" {} } (steps.class) }
+                li { svg.key width="22" height="10" aria-hidden="true" { line class=(format!("step {}", colour(steps, index))) x1="0" x2="22" y1="5" y2="5" {} } (steps.class) }
             }
         }
     }

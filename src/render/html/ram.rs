@@ -88,15 +88,17 @@ fn draw(ram: &RamReport, rows: &[Row], label: &str, context: &Context<'_>) -> Ma
     let (ticks, _) = across.ticks_of(5, GIB);
     let inside = html! {
         @for (index, row) in rows.iter().enumerate() { (bar_of(row, top + index as f64 * ROW, across, ram, context)) }
-        @if ram.limit_mib.is_none() { @for (index, row) in rows.iter().enumerate() { (name_of(row, top + index as f64 * ROW, context)) } }
+        @for (index, row) in rows.iter().enumerate() { (name_of(row, top + index as f64 * ROW, context)) }
         @if let Some(limit) = ram.limit_mib {
-            line.wall x1=(across.at(limit)) x2=(across.at(limit)) y1="14" y2=(bottom + 2.0) data-limit=(limit) {}
-            // Above the wall, so that it does not cut through them.
-            @for (index, row) in rows.iter().enumerate() { (name_of(row, top + index as f64 * ROW, context)) }
+            // In pieces, so that it does not cut through the names.
+            @for index in 0..rows.len() {
+                @let y = top + index as f64 * ROW + LABEL;
+                line.wall x1=(across.at(limit)) x2=(across.at(limit)) y1=(y - 1.0) y2=(y + BAR + 5.0) data-limit=(limit) {}
+            }
             @if let Some(line) = ram.killed_line {
                 (context.mark(line, &context.with("ram-killed-here", &[("line", &line.to_string())]), html! {
-                    circle class="event grave" cx=(across.at(limit)) cy=(bottom - 6.0) r="8" data-killed=(line) {}
-                    text.letter.mid x=(across.at(limit)) y=(bottom - 2.0) { (context.say("letter-killed")) }
+                    circle class="event grave" cx=(across.at(limit)) cy=(bottom - ROW + LABEL + 2.0 + BAR / 2.0) r="8" data-killed=(line) {}
+                    text.letter.mid x=(across.at(limit)) y=(bottom - ROW + LABEL + 6.0 + BAR / 2.0) { (context.say("letter-killed")) }
                 }))
             }
             text class=(if across.percent(limit) > 60.0 { "value end" } else { "value" }) x=(across.at(limit)) y="11" { (context.with("ram-limit", &[("size", &mib(limit))])) }

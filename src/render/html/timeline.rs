@@ -92,7 +92,7 @@ fn draw(report: &Report, axis: &Axis, label: &str, context: &Context<'_>) -> Mar
     let classes = lanes(sessions);
     let first_lane = BAND + PROMPTS + 6.0;
     let marks = first_lane + classes.len() as f64 * LANE;
-    let bottom = marks + LANE;
+    let bottom = if sessions.iter().flat_map(|session| &session.marks).any(is_event) { marks + LANE } else { marks };
     let inside = html! {
         @for (index, session) in sessions.iter().enumerate() { (band(session, index, axis, bottom)) }
         (ticks(axis, bottom))
@@ -231,7 +231,7 @@ fn loads(class: &str, session: &SessionReport, axis: &Axis, y: f64, context: &Co
         @for (mark, room, y) in rows.into_iter().flat_map(|(marks, y)| thinned(&marks, axis).into_iter().map(move |(mark, room)| (mark, room, y))) {
             @let shape = match mark.kind.as_str() { "loaded" => "m-loaded", "partly-loaded" => "m-partly", "prepared" => "m-prepared", "requested" => "m-requested", _ => "m-pass" };
             (context.mark(mark.line, &said(mark, context), html! {
-                use href=(format!("#{shape}")) class=(format!("mark {}{room}", mark.kind)) x=(axis.x(mark.line)) y=(number(y, 1)) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
+                use href=(format!("#{shape}")) class=(format!("mark {}{room}", look(mark))) x=(axis.x(mark.line)) y=(number(y, 1)) data-kind=(mark.kind) data-mib=[mark.mib] data-count=[mark.count] {}
             }))
         }
     }
@@ -257,6 +257,14 @@ fn thinned<'m>(marks: &[&'m MarkReport], axis: &Axis) -> Vec<(&'m MarkReport, &'
     shown.into_iter().map(|(_, mark, room)| (mark, room)).collect()
 }
 
+/// Its kind; a leak check that freed everything looks unlike one that did not.
+fn look(mark: &MarkReport) -> String {
+    match (mark.kind.as_str(), mark.count) {
+        ("leak-pass", Some(0)) => "leak-pass clean".to_owned(),
+        (kind, _) => kind.to_owned(),
+    }
+}
+
 /// What a mark stands for, in words.
 pub(super) fn said(mark: &MarkReport, context: &Context<'_>) -> String {
     let line = mark.line.to_string();
@@ -273,25 +281,22 @@ pub(super) fn said(mark: &MarkReport, context: &Context<'_>) -> String {
     format!("{text}{}", context.labels.bracket(&context.labels.with("line", &[("n", &line)])))
 }
 
+/// It belongs to no class of models.
+fn is_event(mark: &MarkReport) -> bool {
+    matches!(
+        mark.kind.as_str(),
+        "unloaded" | "out-of-memory" | "unloaded-all" | "tiled-retry" | "attention-retry" | "ram-refused" | "killed"
+    )
+}
+
 /// What belongs to no class: unloads, retries, memory that was refused.
 fn events(report: &Report, axis: &Axis, y: f64, context: &Context<'_>) -> Markup {
-    let drawn = |mark: &&MarkReport| {
-        matches!(
-            mark.kind.as_str(),
-            "unloaded"
-                | "out-of-memory"
-                | "unloaded-all"
-                | "tiled-retry"
-                | "attention-retry"
-                | "ram-refused"
-                | "killed"
-        )
-    };
-    let marks: Vec<&MarkReport> = report.sessions.iter().flat_map(|session| &session.marks).filter(drawn).collect();
+    let marks: Vec<&MarkReport> =
+        report.sessions.iter().flat_map(|session| &session.marks).filter(|mark| is_event(mark)).collect();
     let grave = |mark: &&MarkReport| matches!(mark.kind.as_str(), "out-of-memory" | "ram-refused" | "killed");
     let (grave, other): (Vec<&MarkReport>, Vec<&MarkReport>) = marks.into_iter().partition(grave);
     html! {
-        text.lane x="0" y=(y + 11.0) { (context.say("timeline-events")) }
+        @if !grave.is_empty() || !other.is_empty() { text.lane x="0" y=(y + 11.0) { (context.say("timeline-events")) } }
         @for (mark, room) in thinned(&other, axis) { (event(mark, &format!("event{room}"), axis, y + 32.0, context)) }
         @for (mark, room) in thinned(&grave, axis) { (event(mark, &format!("event grave{room}"), axis, y + 21.0, context)) }
     }
@@ -331,7 +336,7 @@ fn end(report: &Report, axis: &Axis, bottom: f64, context: &Context<'_>) -> Mark
 
 fn legend(report: &Report, context: &Context<'_>) -> Markup {
     let marks = || report.sessions.iter().flat_map(|session| &session.marks);
-    let has = |kind: &str| marks().any(|mark| mark.kind == kind);
+    let has = |kind: &str| marks().any(|mark| look(mark) == kind);
     let outcomes = ["ok", "failed", "interrupted", "unfinished"];
     let seen = |outcome: &&str| {
         report.sessions.iter().flat_map(|session| &session.timeline).any(|prompt| prompt.outcome == **outcome)
@@ -344,6 +349,7 @@ fn legend(report: &Report, context: &Context<'_>) -> Markup {
         ("partly-loaded", "m-partly"),
         ("prepared", "m-prepared"),
         ("leak-pass", "m-pass"),
+        ("leak-pass clean", "m-pass"),
     ];
     let letters =
         ["unloaded", "out-of-memory", "unloaded-all", "tiled-retry", "attention-retry", "ram-refused", "killed"];
@@ -355,7 +361,7 @@ fn legend(report: &Report, context: &Context<'_>) -> Markup {
             }
             @if held { li { svg.key width="18" height="12" aria-hidden="true" { rect.held x="1" y="1" width="16" height="10" {} } (context.say("key-held")) } }
             @for (kind, shape) in shapes.into_iter().filter(|(kind, _)| has(kind)) {
-                li { svg.key width="14" height="14" aria-hidden="true" { use href=(format!("#{shape}")) class=(format!("mark {kind}")) x="7" y="7" {} } (context.say(&format!("key-{kind}"))) }
+                li { svg.key width="14" height="14" aria-hidden="true" { use href=(format!("#{shape}")) class=(format!("mark {kind}")) x="7" y="7" {} } (context.say(&format!("key-{}", kind.replace(' ', "-")))) }
             }
             @for kind in letters.into_iter().filter(|kind| has(kind)) {
                 li { b.badge { (context.say(&format!("letter-{kind}"))) } (context.say(&format!("key-{kind}"))) }
