@@ -177,6 +177,7 @@ fn counts_report(view: &Context<'_>) -> CountsReport {
     }
 }
 
+// Long: one entry for each field of the published form.
 fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
     let session = view.session;
     SessionReport {

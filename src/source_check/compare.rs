@@ -171,6 +171,7 @@ fn expectation(def: &MessageDef, version: Version) -> Expectation {
     }
 }
 
+// Long: one search that goes from the nearest place to the farthest.
 fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> LookupOutcome {
     let expected = expectation(rule.def, version);
     let here = sources.by_file.get(path).map_or(&[][..], Vec::as_slice);

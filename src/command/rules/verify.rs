@@ -23,6 +23,7 @@ pub(in crate::command) struct VerifyOutput<'a> {
 }
 
 /// Runs the command. Exit status 1 when a text or flag of the version is missing, or a range is wrong.
+// Long: the steps of one call, each of which may end it with its own exit status.
 pub(super) fn run(args: &VerifyArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let packs = super::super::packs(&args.packs, console)?;
     let file = Packs::definitions(&super::super::folders(&args.packs, console));
