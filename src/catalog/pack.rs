@@ -197,7 +197,7 @@ impl Packs {
 
     /// All that the built-in pack can say, as the build wrote it: for its words.
     pub fn built_in_texts() -> impl Iterator<Item = &'static str> {
-        std::iter::once(EN).chain(PROSE.iter().map(|(_, text)| *text))
+        std::iter::once(EN).chain(prose_table::PROSE.iter().map(|(_, text)| *text))
     }
 
     /// Prose fields (`means`, `title`, `links`, …) of an item.

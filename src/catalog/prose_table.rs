@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::value::RawValue;
 
 /// Tables with their built-in prose.
-const PROSE: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/prose.rs"));
+pub(super) const PROSE: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 
 /// Prose of one item, read on demand.
 pub type ProseTable = serde_json::Map<String, serde_json::Value>;
