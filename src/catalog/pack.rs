@@ -16,8 +16,9 @@ use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::prose_table::{self, ProseTable};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
-    PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
+    AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
+    MentionDef, NodeDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf,
+    StageDef, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -76,6 +77,14 @@ pub struct Packs {
     pub signs: Vec<SignDef>,
     /// What is worth a word although nothing failed.
     pub mentions: Vec<MentionDef>,
+    /// Stages of a start, in their order.
+    pub stages: Vec<StageDef>,
+    /// Why imports fail, in the order in which they are tried.
+    pub causes: Vec<CauseDef>,
+    pub packages: Vec<PackageDef>,
+    /// Errors that have an answer of their own, in the order in which they are tried.
+    pub answers: Vec<AnswerDef>,
+    pub inputs: Vec<InputDef>,
     /// Where logs are, in the order in which they are looked at.
     pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
@@ -353,6 +362,15 @@ impl Layers {
             forms: self.file.form,
             signs: self.file.sign,
             mentions: self.file.mention,
+            causes: self.file.cause,
+            packages: self.file.package,
+            answers: self.file.answer,
+            inputs: self.file.input,
+            stages: {
+                let mut stages = self.file.stage;
+                stages.sort_by_key(|stage| stage.order);
+                stages
+            },
             places: self.file.place,
             infos: self.infos,
             sentences: self.sentences,
