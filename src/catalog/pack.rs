@@ -2,6 +2,8 @@
 //!
 //! The built-in packs were turned into JSON when the program was built; folders are read as TOML. Both
 //! become the same structs. A broken file or rule is reported and left out; the rest still works.
+//!
+//! Long: laying packs over each other and compiling them fill the same private table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
