@@ -16,8 +16,9 @@ use super::file::PackFile;
 use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
-    PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
+    AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
+    MentionDef, NodeDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf,
+    StageDef, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -113,6 +114,14 @@ pub struct Packs {
     pub signs: Vec<SignDef>,
     /// What is worth a word although nothing failed.
     pub mentions: Vec<MentionDef>,
+    /// Stages of a start, in their order.
+    pub stages: Vec<StageDef>,
+    /// Why imports fail, in the order in which they are tried.
+    pub causes: Vec<CauseDef>,
+    pub packages: Vec<PackageDef>,
+    /// Errors that have an answer of their own, in the order in which they are tried.
+    pub answers: Vec<AnswerDef>,
+    pub inputs: Vec<InputDef>,
     /// Where logs are, in the order in which they are looked at.
     pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
@@ -230,6 +239,11 @@ impl Packs {
             TABLES.get_or_init(|| [EN, ZH].map(|text| serde_json::from_str(text).unwrap_or_default()));
         let table = if zh { chinese } else { english };
         table.get(id).map(String::as_str)
+    }
+
+    /// All that the built-in pack can say, as the build wrote it: for its words.
+    pub fn built_in_texts() -> impl Iterator<Item = &'static str> {
+        std::iter::once(EN).chain(PROSE.iter().map(|(_, text)| *text))
     }
 
     /// Prose fields (`means`, `title`, `links`, …) of an item.
@@ -379,6 +393,15 @@ impl Layers {
             forms: self.file.form,
             signs: self.file.sign,
             mentions: self.file.mention,
+            causes: self.file.cause,
+            packages: self.file.package,
+            answers: self.file.answer,
+            inputs: self.file.input,
+            stages: {
+                let mut stages = self.file.stage;
+                stages.sort_by_key(|stage| stage.order);
+                stages
+            },
             places: self.file.place,
             infos: self.infos,
             sentences: self.sentences,

@@ -4,7 +4,7 @@ use std::io;
 
 use super::common_arguments::CommonArguments;
 use super::interruptible_input::InterruptibleInput;
-use super::redaction::{broken_off, learn_all, stopped, tell, tell_cut};
+use super::redaction::{broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
@@ -79,8 +79,9 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         ViewFormat::Json => checklist_json(&told, &packs)?,
         ViewFormat::Html => checklist_page(&told, &packs, whom.is_some()),
     };
-    console.out.write_all(text.as_bytes())?;
-    console.out.flush()?;
+    if !show(text.as_bytes(), &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     tell(&redactor, &Labels::new(&packs, zh), console)?;
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))

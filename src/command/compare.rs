@@ -5,7 +5,7 @@ use std::io;
 use super::common_arguments::CommonArguments;
 use super::interruptible_input::InterruptibleInput;
 use super::probe::samples;
-use super::redaction::{Log, broken_off, learn_all, stopped, tell, tell_cut};
+use super::redaction::{Log, broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Messages;
@@ -99,10 +99,13 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
         ViewFormat::Html => comparison_page(&comparison, &reports.iter().collect::<Vec<_>>(), &packs),
     };
-    console.out.write_all(text.as_bytes())?;
     if let Some(redactor) = &redactor {
-        console.out.flush()?;
+        if !show(text.as_bytes(), redactor, console)? {
+            return Ok(Ok(Exit::Refused));
+        }
         tell(redactor, &Labels::new(&packs, zh), console)?;
+    } else {
+        console.out.write_all(text.as_bytes())?;
     }
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(Exit::Done, Exit::Passed)))

@@ -86,7 +86,8 @@ impl Console<'_> {
     /// Shows a fault.
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
         let width = self.around.width();
-        let text = if self.around.chinese { shown(&Translated::of(fault), width) } else { shown(fault, width) };
+        let fault = if self.around.chinese { Translated::of(fault) } else { Translated::plain(fault) };
+        let text = shown(&fault, width);
         self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }

@@ -9,7 +9,7 @@ use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
 use super::newest::Chosen;
 use super::probe::{ask_with_env, samples};
-use super::redaction::{Log, learn_all, tell};
+use super::redaction::{Log, learn_all, show, tell};
 use super::{Console, Ended, Exit, newest};
 use crate::catalog::{Packs, Verdict};
 use crate::cli::{FormatName, TriageArgs};
@@ -120,7 +120,10 @@ fn redacted(
         return Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)));
     }
     packs.tell_places(|place| redactor.line(place));
-    let mut telling = Telling::new(args, question, packs, inputs.len(), console);
+    // Nobody sees it before it was looked through.
+    let mut held = Vec::new();
+    let mut aside = Console { out: &mut held, err: console.err, around: console.around };
+    let mut telling = Telling::new(args, question, packs, inputs.len(), &aside);
     if !all {
         telling.exit = Exit::Refused;
     }
@@ -130,13 +133,16 @@ fn redacted(
         let mut lines = |report: &Report| {
             page_lines(&|| log.open_attended(&attendant), report, Some(&mut redactor)).unwrap_or_default()
         };
-        telling.one(&name, read, &mut lines, console)?;
+        telling.one(&name, read, &mut lines, &mut aside)?;
         if telling.ends(&attendant) {
             break;
         }
     }
     telling.printer.redacted(redactor.replaced().iter().map(|row| row.count).sum());
-    let exit = telling.end(console)?;
+    let exit = telling.end(&mut aside)?;
+    if !show(&held, &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     // Of a log that was not read nothing can be told.
     if !logs.is_empty() {
         tell(&redactor, &Labels::new(packs, question.zh), console)?;

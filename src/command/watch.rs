@@ -22,6 +22,7 @@ use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
 use crate::render::{Format, Labels, Printer, View, WatchLine};
 use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
+use crate::shown;
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
@@ -247,7 +248,7 @@ impl Watch<'_> {
                 WatchFormat::Ndjson => {
                     let time = now.to_rfc3339_opts(chrono::SecondsFormat::Millis, false);
                     let line = WatchLine::Change { schema_version: SCHEMA_VERSION, time, change };
-                    serde_json::to_writer(&mut *console.out, &line)?;
+                    console.out.write_all(shown::json_line(&line)?.as_bytes())?;
                     writeln!(console.out)?;
                 }
                 WatchFormat::Text => {

@@ -255,7 +255,9 @@ fn trigger(view: &Context<'_>, messages: &Messages<'_>, mode: Option<&str>) -> O
 /// RAM that the cache leaves free, by the flag or by the version's default.
 fn headroom(view: &Context<'_>, packs: &Packs, ram: f64) -> Option<f64> {
     let row = defaults::pick(packs, "cache-active-headroom", view)?;
-    let given = view.asks(FlagRole::CacheHeadroom).and_then(|flag| flag.values.first()?.parse::<f64>().ok());
+    let given = view
+        .asks(FlagRole::CacheHeadroom)
+        .and_then(|flag| flag.values.first()?.parse::<f64>().ok().filter(|number| number.is_finite()));
     match given {
         Some(gib) => Some(gib * 1024.0),
         None => Some(defaults::work_out(row, ram, None)?.mib),

@@ -2,6 +2,7 @@
 
 pub mod bisection;
 mod checklist;
+mod clean_json;
 mod comparison;
 mod page_lines;
 mod pictures;
@@ -15,6 +16,6 @@ pub use comparison::*;
 pub use page_lines::{PageLine, page_lines};
 pub use pictures::*;
 pub use probe::*;
-pub use redaction::{Open, learn, read_clean, redactor, write_clean};
+pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use report::*;
 pub use triage::{Question, Read, answer, read_log};

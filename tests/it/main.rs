@@ -39,6 +39,7 @@ mod near;
 mod newest;
 mod packs;
 mod page;
+mod plants;
 mod probe;
 mod redact;
 mod rules;
