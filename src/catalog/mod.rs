@@ -13,6 +13,7 @@ mod match_parts;
 mod matcher;
 pub(crate) mod messages;
 mod pack;
+mod prose_table;
 mod role;
 mod run_out;
 mod schema;

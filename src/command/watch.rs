@@ -1,6 +1,8 @@
 //! `watch`: a growing log or a pipe is read on, and what changes in the answer is said; at the end the whole report.
 //!
 //! A panic in the analysis does not end the reading: whoever writes into the pipe would otherwise be stopped by it.
+//!
+//! Long: one loop that reads, waits and speaks; its parts share its state.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,8 +23,9 @@ use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, Poll};
 use crate::pipeline::{Pipeline, PipelineOptions};
-use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::render::{Format, Labels, Printer, View, WatchLine};
 use crate::report::{Question, SCHEMA_VERSION, answer};
+use crate::shown;
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
@@ -160,6 +163,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
+    // Long: the steps of one call, each of which may end it with its own exit status.
     fn run(mut self, mut source: Source, console: &mut Console<'_>) -> io::Result<Ended> {
         let name = self.args.log.display().to_string();
         let messages = Messages { packs: self.packs, zh: self.question.zh };
@@ -248,7 +252,7 @@ impl Watch<'_> {
                 WatchFormat::Ndjson => {
                     let time = now.to_rfc3339_opts(chrono::SecondsFormat::Millis, false);
                     let line = WatchLine::Change { schema_version: SCHEMA_VERSION, time, change };
-                    serde_json::to_writer(&mut *console.out, &line)?;
+                    console.out.write_all(shown::json_line(&line)?.as_bytes())?;
                     writeln!(console.out)?;
                 }
                 WatchFormat::Text => {
@@ -304,8 +308,7 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         };
         self.say(&changes, messages, console)?;
-        let view =
-            View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
+        let view = View { verbose: self.args.verbose, ..console.view() };
         let format = match self.args.format {
             WatchFormat::Text => {
                 writeln!(console.out)?;

@@ -18,13 +18,14 @@ use crate::timeline::Timeline;
 
 pub use crate::catalog::messages::Messages;
 use crate::hypothesis::Case;
+pub use crate::hypothesis::by_design::cache_trigger_mib;
 pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 pub use crate::hypothesis::finding_builder::{evidence, place};
-pub use crate::hypothesis::oom::{Part, split};
+pub use crate::hypothesis::oom::{Part, Split, split};
 pub use launcher::Launch;
 use starts::Starts;
 
@@ -88,6 +89,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         if chosen.id != Verdict::GpuOom {
             chosen.figures.extend(crate::hypothesis::low_vram_budget::note(view, messages));
         }
+    }
+    if let Some(view) = views.iter().find(|view| view.number == chosen.session) {
+        let beside = crate::hypothesis::failure::beside(view, messages, &chosen);
+        chosen.figures.extend(beside);
     }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), messages);
     let (next_steps, avoid) = match view {

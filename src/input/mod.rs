@@ -13,6 +13,7 @@ mod page;
 mod part;
 mod prefix;
 mod progress_bar;
+mod raw;
 mod record;
 mod rows;
 mod source;
@@ -21,10 +22,12 @@ mod stamp;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use decode::CodePage;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use prefix::{DIALECTS, Dialect};
 pub(crate) use prefix::{level as level_of, strip as stripped};
+pub(crate) use raw::{Raw, RawLine};
 pub use source::{Compression, Source};
 
 use serde::Serialize;
@@ -115,28 +118,38 @@ impl SourceEnd {
 }
 
 impl Source<'_> {
+    /// Reads the next bytes; 0 at the end.
+    fn next(&mut self, block: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            match self.reader.read(block) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+
     /// Reads to the end, block by block. What was read before reading failed counts.
     ///
     /// # Errors
     /// When there was nothing to read.
     pub(crate) fn blocks(self, options: &ReadOptions, mut each: impl FnMut(&[u8])) -> Result<SourceEnd, InputError> {
-        let Self { name, mut reader, compression } = self;
+        let mut source = self;
         let mut block = vec![0; options.block_size.max(1)];
         let (mut nothing, mut failed) = (true, None);
         loop {
-            match reader.read(&mut block) {
+            match source.next(&mut block) {
                 Ok(0) => break,
                 Ok(length) => {
                     nothing = false;
                     each(block.get(..length).unwrap_or(&block));
                 }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
                     failed = Some(error);
                     break;
                 }
             }
         }
+        let Self { name, compression, .. } = source;
         if nothing {
             return Err(match (failed, compression) {
                 (None, _) => InputError::Empty { name },

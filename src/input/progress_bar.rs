@@ -1,6 +1,8 @@
 //! Frames of tqdm progress bars: where one stands in a text, and what its figures say.
 //!
 //! Says nothing about series of frames (see `part`), and keeps neither the description nor the drawn bar.
+//!
+//! Long: one grammar with its tests.
 
 use super::line::Bar;
 use crate::decimal::short_decimal;
@@ -179,6 +181,7 @@ struct Bracket {
 }
 
 /// Reads `00:00<00:15,  1.22it/s, loss=1]`; stops where the form breaks, as in a frame that was cut.
+// Long: a small grammar, read from left to right.
 fn bracket(s: &[u8]) -> Option<Bracket> {
     let time = |from: usize| {
         s.get(from..)
@@ -208,7 +211,9 @@ fn bracket(s: &[u8]) -> Option<Bracket> {
         .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'?' | b'e' | b'+'))
         .count();
     let digits = s.get(at..at + number)?;
-    let value = short_decimal(digits).or_else(|| std::str::from_utf8(digits).ok()?.parse().ok());
+    let value = short_decimal(digits)
+        .or_else(|| std::str::from_utf8(digits).ok()?.parse().ok())
+        .filter(|value: &f64| value.is_finite());
     at += number;
     let unit = s.get(at..).unwrap_or_default();
     let length = memchr2(b',', b']', unit.get(..24).unwrap_or(unit));
@@ -289,6 +294,7 @@ mod tests {
         Some(Bar { done, total, seconds_per_step: rate })
     }
 
+    // Long: a small grammar, read from left to right.
     #[test]
     fn frames_and_what_follows() {
         for (text, figures, start, rest) in [

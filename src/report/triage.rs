@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
+use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
 use super::report::{
     CountsReport, CurveReport, DynamicReport, EndingReport, ExceptionReport, FactReport, Fitness, Grade, HostOomReport,
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
@@ -14,7 +15,7 @@ use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
 use crate::input::{InputError, ReadOptions, Source};
 use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
-use crate::timeline::{Flag, OomRecord, Session, Timeline};
+use crate::timeline::{Exception, Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +86,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         sessions,
         ending: ending(&read.timeline, &messages),
         fitness: fitness(read, &messages),
+        samples: question.samples.as_ref().and_then(SamplesReport::of),
         given,
         partial: read.intake.truncated_by_error.is_some(),
     }
@@ -109,8 +111,8 @@ fn verdict(diagnosis: &Diagnosis) -> VerdictReport {
     }
 }
 
-fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
-    let session = view.session;
+/// What the start told, by name; flags are one of them.
+fn facts(session: &Session) -> BTreeMap<String, FactReport> {
     let mut facts: BTreeMap<String, FactReport> = session
         .facts
         .iter()
@@ -124,13 +126,44 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
         let flags: Vec<String> = session.flags.iter().map(Flag::written).collect();
         facts.insert("flags".to_owned(), FactReport { value: json!(flags), at: place(&first.at.place, None) });
     }
-    let counts = &session.counts;
+    facts
+}
+
+fn exception_report(exception: &Exception) -> ExceptionReport {
+    let place_name = serde_json::to_value(exception.place).ok();
+    ExceptionReport {
+        kind: exception.kind.clone(),
+        message: exception.message.clone(),
+        node: exception.node.clone(),
+        dirs: exception.dirs.clone(),
+        place: place_name.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default(),
+        at: place(&exception.at.place, None),
+    }
+}
+
+fn counts_report(view: &Context<'_>) -> CountsReport {
+    let counts = &view.session.counts;
     let number = |counted: &Option<crate::timeline::Counted>| counted.as_ref().map_or(0, |counted| counted.count);
+    CountsReport {
+        total_vram_lines: counts.total_vram_lines,
+        starts: counts.starts,
+        pin_errors: number(&counts.pin_errors),
+        aimdo_errors: number(&counts.aimdo_errors),
+        tiled_retries: number(&counts.tiled_retries),
+        attention_retries: number(&counts.attention_retries),
+        oom_unloads: number(&counts.oom_unloads),
+        kills: kill_lines(view),
+    }
+}
+
+// Long: one entry for each field of the published form.
+fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
+    let session = view.session;
     SessionReport {
         number: view.number,
         first_line: session.first_line,
         last_line: session.last_line,
-        facts,
+        facts: facts(session),
         custom_nodes: session
             .nodes
             .iter()
@@ -175,32 +208,16 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
                 at: place(&oom.at.place, None),
             })
             .collect(),
-        exceptions: session
-            .exceptions
-            .iter()
-            .map(|exception| ExceptionReport {
-                kind: exception.kind.clone(),
-                message: exception.message.clone(),
-                node: exception.node.clone(),
-                dirs: exception.dirs.clone(),
-                place: serde_json::to_value(exception.place)
-                    .ok()
-                    .and_then(|value| value.as_str().map(str::to_owned))
-                    .unwrap_or_default(),
-                at: place(&exception.at.place, None),
-            })
-            .collect(),
-        counts: CountsReport {
-            total_vram_lines: counts.total_vram_lines,
-            starts: counts.starts,
-            pin_errors: number(&counts.pin_errors),
-            aimdo_errors: number(&counts.aimdo_errors),
-            tiled_retries: number(&counts.tiled_retries),
-            attention_retries: number(&counts.attention_retries),
-            oom_unloads: number(&counts.oom_unloads),
-            kills: kill_lines(view),
-        },
+        exceptions: session.exceptions.iter().map(exception_report).collect(),
+        counts: counts_report(view),
         timeline: session.prompt_list.iter().map(prompt_report).collect(),
+        prompt_groups: match session.prompts_left_out {
+            0 => Vec::new(),
+            _ => session.prompt_groups.iter().map(PromptGroupReport::of).collect(),
+        },
+        marks: session.marks.iter().map(MarkReport::of).collect(),
+        marks_left_out: session.marks_left_out,
+        ram: RamReport::of(view, packs),
         left_out: session.prompts_left_out + session.ooms_left_out + session.exceptions_left_out,
     }
 }
@@ -258,6 +275,7 @@ fn oom_report(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> OomReport {
         node: oom.node.clone(),
         at: place(&oom.at.place, Some(oom.last_line).filter(|last| *last > oom.at.place.line)),
         texts: oom.sizes.iter().cloned().collect(),
+        card: CardReport::of(oom, &split),
         prompt: oom.prompt,
         recovered: oom.recovered,
     }
@@ -279,6 +297,10 @@ fn prompt_report(prompt: &crate::timeline::Prompt) -> PromptReport {
         outcome: outcome.to_owned(),
         loads: loads.into_iter().collect(),
         seconds_per_step: prompt.seconds_per_step,
+        began_at: prompt.began_at,
+        ended_at: prompt.ended_at,
+        step_seconds: prompt.step_seconds,
+        load_seconds: prompt.load_seconds,
     }
 }
 

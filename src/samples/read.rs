@@ -104,6 +104,7 @@ pub enum SamplesError {
 ///
 /// # Errors
 /// When the file cannot be read, or has no known column.
+// Long: one pass over a table: head, rows, what could not be read.
 pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesError> {
     let mut reader = std::io::BufReader::new(input);
     let mut samples = Samples::default();
@@ -216,7 +217,8 @@ impl Field {
                     .parse::<f64>()
                     .ok()
                     .filter(|value| value.is_finite() && *value >= 0.0)
-                    .map(|value| value * factor / MIB);
+                    .map(|value| value * factor / MIB)
+                    .filter(|value| value.is_finite());
                 let slot = match column {
                     Column::Anon => &mut sample.anon_mib,
                     Column::Rss => &mut sample.rss_mib,

@@ -1,5 +1,8 @@
 //! The fold itself: one event at a time into the current session, and which session that is.
+//!
+//! Long: one state machine; its arms are in the files below it.
 
+mod crash;
 mod end;
 mod exceptions;
 mod loads;
@@ -8,6 +11,7 @@ mod message;
 mod nodes;
 mod open;
 mod prompt;
+mod refusals;
 mod told;
 
 use std::borrow::Cow;
@@ -26,6 +30,7 @@ use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use super::track::Track;
 use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
@@ -97,6 +102,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    track: Track,
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
@@ -131,6 +137,15 @@ struct Open {
     bar: Option<Bar>,
     last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
+    /// Something happened in a prompt, or one was received, and no end of a prompt stands behind it.
+    moved: bool,
+    /// A prompt was received, and nothing shows yet that it runs.
+    only_received: bool,
+    refusing: refusals::Refusing,
+    /// The message of an announced exception stands in the next line.
+    awaits_message: bool,
+    /// Of the thread whose traceback follows.
+    thread: Option<String>,
     /// The first text of a start, or the first work where the log shows no start.
     began: Option<Evidence>,
 }
@@ -197,6 +212,7 @@ impl LastText {
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
+    exit_elsewhere: bool,
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,
@@ -207,6 +223,8 @@ struct End {
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
+    /// The first line of a crash report.
+    stack: Option<Evidence>,
     daemon: Option<Evidence>,
     given_up: Option<(String, Evidence)>,
     /// A stop explains what ended before it was told.
@@ -239,8 +257,8 @@ impl Fold {
     /// The story up to now; the fold is used up.
     pub fn finish(mut self) -> Timeline {
         if let Some(block) = self.tentative.take() {
-            // A start that failed never gets to its strong lines.
-            if block.has_failed() {
+            // A start that failed never gets to its strong lines; only a start imports node packs.
+            if block.has_failed() || !block.session.nodes.is_empty() {
                 let by = block.began.clone();
                 self.restart(*block, by);
             } else {
@@ -267,8 +285,10 @@ impl Fold {
         let in_flight = open.in_flight();
         let began = open.prompt_began;
         if began {
+            open.session.prompts.broken = u64::from(open.prompt.told.failed);
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
+            open.track.cut_off(&mut last.told);
             open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);
@@ -472,6 +492,8 @@ impl EventSink for Fold {
         self.note_text(at);
         self.told().touch(at.place.line);
         self.open.answer_of_docker(at, &self.signs);
+        let Self { tentative, open, signs, .. } = self;
+        tentative.as_deref_mut().unwrap_or(open).plain_line(at, signs);
     }
 }
 /// A text of the log, cut when it is absurdly long.

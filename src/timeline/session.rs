@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::crash::CrashStack;
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
 use super::leak::Leak;
+use super::refusal::Refusal;
 use super::signature_hit::SignatureHit;
+use super::stage::Start;
+use super::track::{Mark, PromptGroup};
 use crate::event::FactValue;
 
 /// Value of a fact, as JSON shows it.
@@ -81,6 +85,21 @@ pub struct NodeFolder {
     pub at: Evidence,
     /// Line of the message that says why the import failed.
     pub reason_at: Option<Evidence>,
+    /// The last file of an installed package that its traceback passed.
+    pub library: Option<String>,
+    /// A file of nodes that ships with ComfyUI.
+    pub is_own: bool,
+    /// What failed is a script of the pack that runs before ComfyUI starts.
+    pub prestartup: bool,
+}
+
+/// A line that names an error, without a traceback.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoneError {
+    /// Type of the exception.
+    pub kind: String,
+    pub message: String,
+    pub at: Evidence,
 }
 
 /// Prompts of a session.
@@ -94,6 +113,10 @@ pub struct PromptCounts {
     pub lost: u64,
     /// Refused before they ran.
     pub invalid: u64,
+    /// Outputs that were left out of prompts that ran.
+    pub ignored: u64,
+    /// Failed, and no `Prompt executed` follows; not part of `executed`.
+    pub broken: u64,
     pub interrupted: u64,
 }
 
@@ -120,6 +143,13 @@ pub struct Prompt {
     /// Seconds per step of the last bar.
     pub seconds_per_step: Option<f64>,
     pub ended: bool,
+    /// Seconds by the log's stamps; without a date in them since the first midnight.
+    pub began_at: Option<f64>,
+    pub ended_at: Option<f64>,
+    /// Steps times seconds per step of its bars.
+    pub step_seconds: Option<f64>,
+    /// From requests to load lines, by their stamps.
+    pub load_seconds: Option<f64>,
 }
 
 /// Load lines of one class.
@@ -192,6 +222,8 @@ pub struct Counts {
     pub pin_evictions: Option<Counted>,
     pub cache_evictions: Option<Counted>,
     pub cache_evictions_active: Option<Counted>,
+    /// Requests of the browser or of another program that the server could not answer.
+    pub requests_failed: Option<Counted>,
     pub device_clones: Option<Counted>,
     pub detail_lines: u64,
     pub debug_lines: u64,
@@ -215,6 +247,11 @@ pub struct Session {
     /// The first and the latest prompts; those between are only counted.
     pub prompt_list: Vec<Prompt>,
     pub prompts_left_out: u64,
+    /// All prompts, neighbours put together where there are many.
+    pub prompt_groups: Vec<PromptGroup>,
+    /// The first and the latest things that happened, for pictures.
+    pub marks: Vec<Mark>,
+    pub marks_left_out: u64,
     pub leaks: BTreeMap<String, Leak>,
     pub leak_passes: u64,
     /// WARNINGs without their INFO line.
@@ -231,6 +268,8 @@ pub struct Session {
     pub host_ooms: Vec<HostOom>,
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
+    /// What a crash handler printed.
+    pub crash_stack: Option<CrashStack>,
     pub counts: Counts,
     pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,
@@ -241,7 +280,15 @@ pub struct Session {
     pub first_interrupt: Option<Evidence>,
     pub invalid_at: Option<Evidence>,
     /// Why a prompt, or a part of it, was refused.
-    pub refusals: Vec<Evidence>,
+    pub refusals: Vec<Refusal>,
+    /// An output was left out.
+    pub ignored_at: Option<Evidence>,
+    /// The thread that runs prompts died.
+    pub worker_died: Option<Evidence>,
+    /// Lines like the last one of a traceback that stand alone, outside prompts.
+    pub lone_errors: Vec<LoneError>,
+    /// How far the start came.
+    pub start: Option<Start>,
     pub error_notices: Vec<Evidence>,
     pub server_ready: Option<Evidence>,
     pub stopped: Option<Evidence>,

@@ -31,6 +31,18 @@ pub enum SignOf {
     NodeFolder,
     /// A folder that holds installed Python packages.
     LibraryFolder,
+    /// A command that installs what ComfyUI itself requires.
+    RequirementsCommand,
+    /// Another program than ComfyUI, named by `is`.
+    OtherProgram,
+    /// A frame of an exception that follows from what the rule `is` told before.
+    Consequence,
+    /// A folder of packages that a user installed beside every Python.
+    UserSite,
+    /// A folder of nodes that ships with ComfyUI, as it stands in a path.
+    OwnNodes,
+    /// A script of a node pack that runs before ComfyUI starts.
+    StartScript,
     /// A folder of ComfyUI's own whose functions run when models do.
     ModelFolder,
     /// A folder, in small letters, that such a folder can only stand in; what lies above it tells nothing.
@@ -53,6 +65,20 @@ pub enum SignOf {
     KillCode,
     /// The exit code of a program that was asked to stop (SIGTERM), in decimal.
     StopCode,
+    /// What kind of native crash a line tells; the text is the line that tells the crash, with its codes.
+    CrashKind,
+    /// A library in which native code runs, by a frame of a crash report.
+    Library,
+    /// A library through which calls only pass, by a frame of a crash report.
+    PassedLibrary,
+    /// A line that tells an end during the start.
+    StartEnd,
+    /// What was on in this start; its word is a tag of remedies.
+    Switch,
+    /// A node pack whose nodes load the models of a workflow.
+    LoaderPack,
+    /// A fault of the GPU or of what drives it, by the text that tells it, wherever that stands.
+    Fault,
     /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
     CrashCode,
 }
@@ -68,8 +94,10 @@ pub enum SignPlace {
     Class,
     /// Folders of node packs, in the import table and in tracebacks.
     Folder,
-    /// Frames of tracebacks.
+    /// Frames of tracebacks and of crash reports.
     Frame,
+    /// Lines that tell a crash, an exit code or a fault of the GPU.
+    Fault,
     /// What a finding says in figures.
     Figure,
     /// What a finding says, in its summary and in figures.

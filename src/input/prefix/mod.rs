@@ -230,6 +230,7 @@ mod tests {
         strip(line.trim_end().as_bytes())
     }
 
+    // Long: one loop over what may stand before a text, in the order in which it is tried.
     #[test]
     fn each_dialect_gives_the_texts_of_its_examples() {
         for dialect in &DIALECTS {
