@@ -23,6 +23,7 @@ mod cli;
 mod compare;
 mod dialects;
 mod docs;
+mod doors;
 mod doubled;
 mod endings;
 mod explain;
