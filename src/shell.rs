@@ -21,7 +21,8 @@ pub fn is_name(name: &str, windows: bool) -> bool {
     let forbidden = |letter: char| {
         letter.is_control()
             || letter == '/'
-            || (windows && matches!(letter, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*' | '%' | '$' | '`' | '^' | '!'))
+            || (windows
+                && matches!(letter, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*' | '%' | '$' | '`' | '^' | '!'))
     };
     !matches!(name, "" | "." | "..") && !name.starts_with('-') && !name.contains(forbidden)
 }

@@ -74,10 +74,8 @@ fn a_refused_start_keeps_the_session() {
 
 #[test]
 fn a_missing_folder_of_rules_is_refused() {
-    let output = program()
-        .args(["fixtures/case/a01_healthy_25/console.log", "--rules", "/nonexistent/rules"])
-        .output()
-        .unwrap();
+    let output =
+        program().args(["fixtures/case/a01_healthy_25/console.log", "--rules", "/nonexistent/rules"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.stdout.is_empty() && told.contains("there is no folder `/nonexistent/rules`"), "{told}");
@@ -86,10 +84,8 @@ fn a_missing_folder_of_rules_is_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn samples_of_an_endless_device_end() {
-    let output = program()
-        .args(["fixtures/case/a01_healthy_25/console.log", "--samples", "/dev/zero"])
-        .output()
-        .unwrap();
+    let output =
+        program().args(["fixtures/case/a01_healthy_25/console.log", "--samples", "/dev/zero"]).output().unwrap();
     assert!(output.status.code().is_some());
 }
 
@@ -119,7 +115,10 @@ fn dependencies_come_from_one_place_and_the_banned_stay_out() {
     for package in lock["package"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
         assert!(!banned.iter().any(|one| one.as_str() == Some(name)), "{name} is banned");
-        let source = package.get("source").and_then(toml::Value::as_str).unwrap_or("registry+https://github.com/rust-lang/crates.io-index");
+        let source = package
+            .get("source")
+            .and_then(toml::Value::as_str)
+            .unwrap_or("registry+https://github.com/rust-lang/crates.io-index");
         assert_eq!(source, "registry+https://github.com/rust-lang/crates.io-index", "{name}");
     }
 }
