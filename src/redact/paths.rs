@@ -195,11 +195,7 @@ impl Paths<'_> {
         }
         // A member of a module, a web page, or a file of a program.
         let before = text.get(..at.start).unwrap_or_default();
-        let path = before
-            .rsplit([' ', '"', '\'', '`', '(', '=', '<'])
-            .next()
-            .unwrap_or_default()
-            .to_lowercase();
+        let path = before.rsplit([' ', '"', '\'', '`', '(', '=', '<']).next().unwrap_or_default().to_lowercase();
         let programs = [
             "custom_nodes",
             "site-packages",
