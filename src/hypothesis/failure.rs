@@ -1,4 +1,6 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
+//!
+//! Long: who raised an exception is one question; its answers lean on each other.
 
 use super::Case;
 use super::context::{Context, same_dir};
@@ -289,6 +291,7 @@ fn started_all_the_same(exception: &Exception, view: &Context<'_>) -> bool {
             .any(|later| later.place > exception.at.place)
 }
 
+// Long: one finding, from its grounds to its lines.
 fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let mut what = crate::text::cut_chars(&what_failed(exception), 160);
     let unnamed = what.is_empty();

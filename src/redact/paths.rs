@@ -2,6 +2,8 @@
 //!
 //! A path is taken apart; each part stays when it says nothing of a person (see `rules/redaction/words.toml`) or lies where
 //! programs do.
+//!
+//! Long: one walk over the parts of a path, with all that may keep a part.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

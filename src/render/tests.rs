@@ -77,6 +77,7 @@ fn leak() -> Finding {
     leak
 }
 
+// Long: one sample with all its fields.
 fn session() -> SessionReport {
     let prompt = |number, outcome: &str, loads: &[&str]| PromptReport {
         number,
@@ -159,6 +160,7 @@ fn session() -> SessionReport {
     }
 }
 
+// Long: one sample with all its fields.
 fn report(language: &str) -> Report {
     let zh = language == "zh";
     let headline = match zh {

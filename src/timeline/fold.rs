@@ -1,4 +1,6 @@
 //! The fold itself: one event at a time into the current session, and which session that is.
+//!
+//! Long: one state machine; its arms are in the files below it.
 
 mod crash;
 mod end;
