@@ -29,7 +29,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
         .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, messages))
         .filter(|exception| !beside_start(exception, view) && !follows(exception, view, messages))
-        .filter(|exception| !told_by_oom(exception, view) && !(fault.is_some() && unnamed(exception)))
+        .filter(|exception| !(told_by_oom(exception, view) || fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();

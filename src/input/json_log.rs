@@ -15,7 +15,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The largest JSON text that is kept in memory.
-const LARGEST: usize = 64 * 1024 * 1024;
+const LARGEST: usize = 16 * 1024 * 1024;
 /// Blanks that may stand before it.
 const BLANKS: usize = 4096;
 /// How deep values may be nested; deeper ones are left out.

@@ -137,6 +137,11 @@ impl<R: BufRead> ZstdFrames<R> {
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     std::io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut std::io::sink())?;
                 }
+                Err(FrameDecoderError::WindowSizeTooBig { requested }) => {
+                    let mib = requested / (1024 * 1024);
+                    let words = format!("it needs a window of {mib} MiB to be unpacked, and 100 MiB are allowed");
+                    return Err(std::io::Error::new(ErrorKind::InvalidData, words));
+                }
                 Err(error) => return Err(std::io::Error::new(ErrorKind::InvalidData, error.to_string())),
             }
         }

@@ -36,6 +36,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         session: 1,
         prompt: None,
         recovered: false,
+        crash: false,
         mentioned: false,
     }
 }
@@ -86,6 +87,10 @@ fn session() -> SessionReport {
         outcome: outcome.to_owned(),
         loads: loads.iter().map(|class| (*class).to_owned()).collect(),
         seconds_per_step: Some(1.25),
+        began_at: None,
+        ended_at: None,
+        step_seconds: None,
+        load_seconds: None,
     };
     SessionReport {
         number: 1,
@@ -147,6 +152,10 @@ fn session() -> SessionReport {
             prompt(2, "failed", &["ZorblaxNet", "WanVAE"]),
             prompt(3, "unfinished", &["WanVAE"]),
         ],
+        prompt_groups: Vec::new(),
+        marks: Vec::new(),
+        marks_left_out: 0,
+        ram: crate::report::RamReport::default(),
         left_out: 0,
     }
 }
@@ -233,6 +242,7 @@ fn report(language: &str) -> Report {
             cut_end: true,
             gaps: Vec::new(),
         },
+        samples: None,
         given: Vec::new(),
         partial: false,
     }

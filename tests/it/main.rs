@@ -24,6 +24,7 @@ mod compare;
 mod dialect;
 mod dialects;
 mod docs;
+mod doors;
 mod doubled;
 mod endings;
 mod explain;
