@@ -34,6 +34,7 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
 }
 
 /// Circumstances by the packs' closed list of tags.
+// Long: one line for each tag of the packs' closed list.
 pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> Vec<String> {
     let session = view.session;
     let signs = messages.packs.signs_of(SignOf::Circumstance);

@@ -21,6 +21,7 @@ fn stop_remark(ending: Option<&Ending>) -> &'static str {
 }
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'_>, tally: Tally) -> Finding {
     let view = views.iter().rev().find(|view| view.session.has_work()).or(views.last());
     let Some(view) = view else { return nothing(timeline, messages, "insufficient-empty") };

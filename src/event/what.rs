@@ -70,6 +70,7 @@ impl<'t> Read<'_, '_, 't> {
 }
 
 /// What a line of `rule` says.
+// Long: one `match` with an arm for each kind of event.
 pub(super) fn what_of<'t>(
     rule: &'t Rule,
     captures: Lent<'_, 't, 't>,

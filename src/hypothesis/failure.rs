@@ -1,4 +1,6 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
+//!
+//! Long: who raised an exception is one question; its answers lean on each other.
 
 use super::Case;
 use super::context::{Context, same_dir};
@@ -27,7 +29,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
         .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, messages))
         .filter(|exception| !beside_start(exception, view) && !follows(exception, view, messages))
-        .filter(|exception| !told_by_oom(exception, view) && !(fault.is_some() && unnamed(exception)))
+        .filter(|exception| !(told_by_oom(exception, view) || fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
@@ -289,6 +291,7 @@ fn started_all_the_same(exception: &Exception, view: &Context<'_>) -> bool {
             .any(|later| later.place > exception.at.place)
 }
 
+// Long: one finding, from its grounds to its lines.
 fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let mut what = crate::text::cut_chars(&what_failed(exception), 160);
     let unnamed = what.is_empty();

@@ -30,6 +30,7 @@ const OUTSIDE: [&str; 20] = [
     "frontend",
 ];
 
+// Long: a list of independent checks of one item.
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {
         let Ok(sign) = serde_json::from_value::<SignDef>(serde_json::Value::Object(item.fields.clone())) else {

@@ -8,6 +8,7 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::signs::Signs;
 
 impl End {
+    // Long: one `match` with an arm for each kind of ending.
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         self.told.note(event);
@@ -28,7 +29,7 @@ impl End {
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.by_kernel = true;
-                self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
+                self.anon_mib = anon_rss.map(|bytes| (bytes / MIB, at.place.line));
                 if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
                 {
                     self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
@@ -126,6 +127,7 @@ impl End {
             && stopped.is_some_and(|stop| self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
     }
 
+    // Long: one decision, read from the top: each branch rests on all those above it.
     pub(super) fn told(
         mut self,
         in_flight: Option<InFlight>,
@@ -180,7 +182,8 @@ impl End {
             exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,
-            killed_anon_mib: self.anon_mib,
+            killed_anon_mib: self.anon_mib.map(|(mib, _)| mib),
+            killed_anon_line: self.anon_mib.map(|(_, line)| line),
             crash: self.crash,
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,

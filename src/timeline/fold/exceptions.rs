@@ -16,6 +16,7 @@ fn is_warning(kind: &str) -> bool {
 }
 
 impl Open {
+    // Long: one `match` with an arm for each kind of line of a traceback.
     pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
         match &event.what {

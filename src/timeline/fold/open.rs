@@ -126,6 +126,7 @@ impl Open {
         })
     }
 
+    // Long: one `match` with an arm for each kind of event.
     pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignatureTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
