@@ -13,7 +13,10 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, ques
     question
         .asked
         .iter()
-        .filter(|word| !chosen.id.answers(word) && !(**word == crate::hypothesis::slow::WORD && crate::hypothesis::slow::is_about(chosen)))
+        .filter(|word| {
+            !chosen.id.answers(word)
+                && !(**word == crate::hypothesis::slow::WORD && crate::hypothesis::slow::is_about(chosen))
+        })
         .filter_map(|word| note(view, messages, word, sampled))
         .map(|text| told("asked", text, Basis::Measured, Vec::new()))
         .collect()

@@ -1,11 +1,11 @@
 //! Flags of the command line that do nothing here, exclude each other, hide what is asked about, or do not exist.
 
 use super::fixes;
+use crate::catalog::messages::Messages;
+use crate::catalog::{FlagDef, Since};
 use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::{Basis, Figure, Finding};
 use crate::hypothesis::finding_builder::told;
-use crate::catalog::messages::Messages;
-use crate::catalog::{FlagDef, Since};
 use crate::timeline::{Evidence, Flag};
 
 /// The rule that takes ComfyUI's own word for arguments that it does not know.
@@ -27,7 +27,8 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> V
     let mut told_of: Vec<&str> = Vec::new();
     for flag in &session.flags {
         let Some(def) = messages.packs.flag(&flag.name) else { continue };
-        let other = def.conflicts.iter().filter(|_| !told_of.contains(&flag.name.as_str())).find(|name| view.uses(name));
+        let other =
+            def.conflicts.iter().filter(|_| !told_of.contains(&flag.name.as_str())).find(|name| view.uses(name));
         if let Some(other) = other {
             told_of.extend(session.flag(other).map(|other| other.name.as_str()));
             let values = [("flag", flag.name.as_str()), ("other", other.as_str())];

@@ -36,7 +36,11 @@ pub fn answer(case: &Case<'_>, asked: bool) -> Option<Finding> {
     if let Some((_, finding)) = wait {
         return Some(finding);
     }
-    if asked { in_part(view, messages).or_else(|| spent(view, messages)).or_else(|| unknown(view, messages)) } else { None }
+    if asked {
+        in_part(view, messages).or_else(|| spent(view, messages)).or_else(|| unknown(view, messages))
+    } else {
+        None
+    }
 }
 
 /// The finding is about slowness itself.
@@ -84,9 +88,8 @@ fn main_bar(prompt: &Prompt) -> Option<Steps> {
 
 /// The same steps, and no other models where both tell them.
 fn equal_work(a: &Prompt, b: &Prompt) -> bool {
-    let classes = |prompt: &Prompt| -> Vec<String> {
-        prompt.requested.keys().chain(prompt.prepared.keys()).cloned().collect()
-    };
+    let classes =
+        |prompt: &Prompt| -> Vec<String> { prompt.requested.keys().chain(prompt.prepared.keys()).cloned().collect() };
     let (of_a, of_b) = (classes(a), classes(b));
     let same_models = of_a.is_empty() || of_b.is_empty() || of_a == of_b;
     let totals = |prompt: &Prompt| main_bar(prompt).map(|bar| bar.total);
@@ -107,7 +110,8 @@ fn slower<'t>(view: &Context<'t>) -> Option<Slower<'t>> {
         }
     }
     let mut worst = worst?;
-    let as_slow = prompts.iter().filter(|prompt| compare(worst.fast, prompt).is_some() && equal_work(worst.fast, prompt));
+    let as_slow =
+        prompts.iter().filter(|prompt| compare(worst.fast, prompt).is_some() && equal_work(worst.fast, prompt));
     worst.count = as_slow.count() as u64;
     Some(worst)
 }
@@ -116,12 +120,22 @@ fn compare<'t>(fast: &'t Prompt, slow: &'t Prompt) -> Option<Slower<'t>> {
     if let (Some(a), Some(b)) = (main_bar(fast), main_bar(slow)) {
         let factor = b.per_step? / a.per_step?;
         let worth = b.seconds()? - a.seconds()? >= WORTH;
-        return (factor >= STEP_SLOWER && worth)
-            .then_some(Slower { fast, slow, count: 1, steps: Some((a, b)), factor });
+        return (factor >= STEP_SLOWER && worth).then_some(Slower {
+            fast,
+            slow,
+            count: 1,
+            steps: Some((a, b)),
+            factor,
+        });
     }
     let (a, b) = (fast.seconds?, slow.seconds?);
-    (a > 0.0 && b / a >= PROMPT_SLOWER && b - a >= WAIT)
-        .then_some(Slower { fast, slow, count: 1, steps: None, factor: b / a })
+    (a > 0.0 && b / a >= PROMPT_SLOWER && b - a >= WAIT).then_some(Slower {
+        fast,
+        slow,
+        count: 1,
+        steps: None,
+        factor: b / a,
+    })
 }
 
 /// "2.00 s" or "0.25 s": seconds of one step.
@@ -190,13 +204,19 @@ fn first_step(view: &Context<'_>, messages: &Messages<'_>, least: f64) -> Option
     let size = text::mib(size);
     values.push(("size", size.as_str()));
     let lines = class.and_then(|class| view.session.dynamic.get(class)).map(|dynamic| evidence(&dynamic.at, None));
-    let figure = told("first-step", messages.text("figure-first-step", &[("time", &time)]), Basis::Measured, vec![bar.line]);
-    let finding = FindingBuilder::new(Verdict::InsufficientEvidence, view.number, Status::NotAssessable, messages.text(key, &values))
-        .about("slow-first-step")
-        .grade(Grade::Moderate, messages.text("grade-slow", &[]))
-        .figures(vec![figure])
-        .settle(messages.text("settle-slow-first-step", &[]))
-        .because(lines.into_iter().collect());
+    let figure =
+        told("first-step", messages.text("figure-first-step", &[("time", &time)]), Basis::Measured, vec![bar.line]);
+    let finding = FindingBuilder::new(
+        Verdict::InsufficientEvidence,
+        view.number,
+        Status::NotAssessable,
+        messages.text(key, &values),
+    )
+    .about("slow-first-step")
+    .grade(Grade::Moderate, messages.text("grade-slow", &[]))
+    .figures(vec![figure])
+    .settle(messages.text("settle-slow-first-step", &[]))
+    .because(lines.into_iter().collect());
     Some((seconds, finding))
 }
 
@@ -225,8 +245,7 @@ fn silence(view: &Context<'_>, messages: &Messages<'_>, least: f64) -> Option<(f
     let (from, to) = (silence.from.place.line.to_string(), silence.to.place.line.to_string());
     let time = span(silence.seconds, messages);
     let class = model_before(silence, view, messages).map(|(class, _)| class).unwrap_or_default();
-    let values =
-        [("time", time.as_str()), ("from", &from), ("to", &to), ("during", &during), ("class", &class)];
+    let values = [("time", time.as_str()), ("from", &from), ("to", &to), ("during", &during), ("class", &class)];
     let key = match (sign, class.is_empty()) {
         (Some(_), _) => "slow-silence-known",
         (None, false) => "slow-silence-class",
@@ -235,20 +254,30 @@ fn silence(view: &Context<'_>, messages: &Messages<'_>, least: f64) -> Option<(f
     let mut figures: Vec<Figure> = prompt.into_iter().filter_map(|prompt| budget(prompt, view, messages)).collect();
     figures.extend(steps_figure(prompt, messages));
     let lines = [(&silence.from, "remark-silence-from"), (&silence.to, "remark-silence-to")];
-    let finding = FindingBuilder::new(Verdict::InsufficientEvidence, view.number, Status::NotAssessable, messages.text(key, &values))
-        .about(about)
-        .grade(Grade::Moderate, messages.text("grade-slow", &[]))
-        .figures(figures)
-        .settle(messages.text("settle-slow-again", &[]))
-        .because(lines.into_iter().map(|(at, remark)| evidence(at, Some(messages.text(remark, &[])))).collect());
+    let finding = FindingBuilder::new(
+        Verdict::InsufficientEvidence,
+        view.number,
+        Status::NotAssessable,
+        messages.text(key, &values),
+    )
+    .about(about)
+    .grade(Grade::Moderate, messages.text("grade-slow", &[]))
+    .figures(figures)
+    .settle(messages.text("settle-slow-again", &[]))
+    .because(lines.into_iter().map(|(at, remark)| evidence(at, Some(messages.text(remark, &[])))).collect());
     Some((silence.seconds, finding))
 }
 
 /// The model that was loaded last before the silence, with its kind.
-fn model_before<'p>(silence: &Silence, view: &Context<'_>, messages: &Messages<'p>) -> Option<(String, Option<&'p str>)> {
+fn model_before<'p>(
+    silence: &Silence,
+    view: &Context<'_>,
+    messages: &Messages<'p>,
+) -> Option<(String, Option<&'p str>)> {
     let session = view.session;
     let before = |at: &crate::timeline::Evidence| at.place.line <= silence.from.place.line;
-    let loads = session.loads.iter().filter_map(|(class, load)| Some((class, load.last.as_ref().or(load.first.as_ref())?)));
+    let loads =
+        session.loads.iter().filter_map(|(class, load)| Some((class, load.last.as_ref().or(load.first.as_ref())?)));
     let dynamic = session.dynamic.iter().map(|(class, dynamic)| (class, &dynamic.at));
     let last = loads.chain(dynamic).filter(|(_, at)| before(at)).max_by_key(|(_, at)| at.place.line)?;
     let near = silence.from.place.line.saturating_sub(last.1.place.line) <= 2;
@@ -293,7 +322,8 @@ fn in_part(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let prompt = slowest(view)?;
     let summary = budget_text(prompt, view, messages)?;
-    let reloading = view.asks(FlagRole::Reloading).map(|flag| (flag, messages.text("slow-reloading", &[("flag", &flag.name)])));
+    let reloading =
+        view.asks(FlagRole::Reloading).map(|flag| (flag, messages.text("slow-reloading", &[("flag", &flag.name)])));
     let mut lines: Vec<_> = prompt.executed_at.iter().map(|at| evidence(at, None)).collect();
     let mut figures: Vec<Figure> = Vec::new();
     if let Some((flag, text)) = reloading {
@@ -317,11 +347,16 @@ fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 fn unknown(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let asked = view.session.has_work() && view.ending().is_none_or(|ending| ending.in_flight.is_none());
     asked.then(|| {
-        FindingBuilder::new(Verdict::InsufficientEvidence, view.number, Status::NotAssessable, messages.text("slow-unknown", &[]))
-            .about("slow-unknown")
-            .grade(Grade::Moderate, messages.text("grade-slow-spent", &[]))
-            .settle(messages.text("settle-slow-stamps", &[]))
-            .because(view.timeline.last_text.iter().map(|at| evidence(at, None)).collect())
+        FindingBuilder::new(
+            Verdict::InsufficientEvidence,
+            view.number,
+            Status::NotAssessable,
+            messages.text("slow-unknown", &[]),
+        )
+        .about("slow-unknown")
+        .grade(Grade::Moderate, messages.text("grade-slow-spent", &[]))
+        .settle(messages.text("settle-slow-stamps", &[]))
+        .because(view.timeline.last_text.iter().map(|at| evidence(at, None)).collect())
     })
 }
 

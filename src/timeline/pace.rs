@@ -86,14 +86,15 @@ impl Pace {
     pub(crate) fn line(&mut self, at: &At<'_>, prompt: u64) {
         let Some(now) = self.clock.tell(at.stamp) else { return };
         let silent = match &self.last {
-            Some((before, note)) if self.working && !self.stepped && now - before >= SILENT => Some((now - before, note)),
+            Some((before, note)) if self.working && !self.stepped && now - before >= SILENT => {
+                Some((now - before, note))
+            }
             _ => None,
         };
         if let Some((seconds, note)) = silent {
             let shortest = self.longest.last().map_or(0.0, |silence| silence.seconds);
             if self.longest.len() < KEPT || seconds > shortest {
-                let silence =
-                    Silence { from: note.clone().into_evidence(), to: Evidence::of(at), seconds, prompt };
+                let silence = Silence { from: note.clone().into_evidence(), to: Evidence::of(at), seconds, prompt };
                 self.longest.push(silence);
                 self.longest.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
                 self.longest.truncate(KEPT);

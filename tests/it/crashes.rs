@@ -1,8 +1,8 @@
 //! Native crashes and faults of the card: whose library, at which point, and what to try first.
 
-use comfy_triage::report::{Question, Report, answer, read_log};
-use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::catalog::Packs;
+use comfy_triage::input::{ReadOptions, Source};
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "Total VRAM 24564 MB, total RAM 65462 MB\npytorch version: 2.9.1+cu130\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nUsing async weight offloading with 2 streams\nEnabled pinned memory 29457.0\nDynamicVRAM support detected and enabled\nPython version: 3.12.10 (tags/v3.12.10:0cc8128) [MSC v.1943 64 bit (AMD64)]\nComfyUI version: 0.31.0\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\ngot prompt\nRequested to load SDXL\n";
 
@@ -46,7 +46,10 @@ fn torch_and_python_are_only_passed_through() {
     assert!(report.verdict.headline.contains("called from lightricks/vae/causal_conv3d.py:35 __init__"));
     assert_eq!(first_step(&report), "Start once with --disable-dynamic-vram, and repeat the same workflow.");
     let on = report.findings[0].figures.iter().find(|figure| figure.name == "switched-on").expect("told");
-    assert_eq!(on.text, "Switched on in this log: dynamic VRAM, pinned memory, async weight offloading, cudaMallocAsync.");
+    assert_eq!(
+        on.text,
+        "Switched on in this log: dynamic VRAM, pinned memory, async weight offloading, cudaMallocAsync."
+    );
     assert_eq!(on.lines, [4, 5, 6, 7]);
 }
 
@@ -70,9 +73,11 @@ fn native_modules_name_the_runtime_and_its_maker() {
 
 #[test]
 fn codes_of_windows_are_told_in_both_forms() {
-    for line in
-        ["[Exited, code -1073741819 (0xC0000005)]", "[程序崩溃，退出代码为 3221225477 (0xC0000005)]", "Process exited with code 3221225477"]
-    {
+    for line in [
+        "[Exited, code -1073741819 (0xC0000005)]",
+        "[程序崩溃，退出代码为 3221225477 (0xC0000005)]",
+        "Process exited with code 3221225477",
+    ] {
         let report = triage(&format!("got prompt\nRequested to load SDXL\n{line}\n"));
         assert_eq!(report.verdict.primary, "other-error", "{line}");
         assert!(report.verdict.headline.contains("= 0xC0000005"), "{}", report.verdict.headline);

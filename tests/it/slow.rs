@@ -1,8 +1,8 @@
 //! Slowness: equal work compared, waits before the first step, silences, and flags that do nothing.
 
-use comfy_triage::report::{Question, Report, answer, read_log};
 use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "C:\\ComfyUI_windows_portable>.\\python_embeded\\python.exe -s ComfyUI\\main.py --windows-standalone-build --lowvram\nTotal VRAM 12282 MB, total RAM 32461 MB\npytorch version: 2.9.1+cu130\nSet vram state to: LOW_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4070 : cudaMallocAsync\nDynamicVRAM support detected and enabled\nComfyUI version: 0.31.0\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";
 
@@ -25,7 +25,9 @@ fn equal_work_in_unequal_time_is_told_unasked_in_one_unit() {
     let report = triage(&format!("{START}{fast}{slow}"), false);
     assert_eq!(report.verdict.primary, "insufficient-evidence");
     assert!(
-        report.verdict.headline.starts_with("Prompt 2 was 4.5 times slower per step than prompt 1 at the same 30 steps: 1.13 s in place of 0.25 s"),
+        report.verdict.headline.starts_with(
+            "Prompt 2 was 4.5 times slower per step than prompt 1 at the same 30 steps: 1.13 s in place of 0.25 s"
+        ),
         "{}",
         report.verdict.headline
     );
@@ -47,7 +49,9 @@ fn a_silence_is_told_with_the_lines_around_it() {
     let log = "[2026-03-03 12:51:31.802] got prompt\n[2026-03-03 12:51:37.345] Requested to load WanVAE\n[2026-03-03 12:51:38.697] loaded completely; 17722.62 MB usable, 242.03 MB loaded, full load: True\n[2026-03-03 13:04:05.276] Requested to load WAN21\n[2026-03-03 13:04:15.347] loaded completely; 15459.76 MB usable, 13631.42 MB loaded, full load: True\n100%|██████████| 4/4 [00:52<00:00, 13.05s/it]\n[2026-03-03 13:05:09.911] Prompt executed in 818.00 seconds\n";
     let report = triage(log, true);
     assert!(
-        report.verdict.headline.starts_with("12 min 27 s (747 s) of a prompt passed between lines 3 and 4 without a word, after WanVAE was loaded"),
+        report.verdict.headline.starts_with(
+            "12 min 27 s (747 s) of a prompt passed between lines 3 and 4 without a word, after WanVAE was loaded"
+        ),
         "{}",
         report.verdict.headline
     );
