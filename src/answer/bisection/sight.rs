@@ -22,6 +22,8 @@ pub struct Sight {
     pub first_prompt: Option<u64>,
     /// It showed in every prompt from then on, in three at least: it is taken to show in every run.
     pub steady: bool,
+    /// It did so in all prompts that there are from then on, but these are fewer than three.
+    pub may_be_steady: bool,
 }
 
 /// Looks for a symptom in a session. `report` is of the same log: growth is weighed there.
@@ -42,12 +44,8 @@ fn leak(session: &Session, class: Option<&str>) -> Sight {
     let lines = held.iter().filter_map(|leak| leak.first_warning.as_ref());
     let first = held.iter().map(|leak| leak.first_prompt).min();
     let prompts = held.iter().map(|leak| leak.prompts_held).max().unwrap_or(0);
-    Sight {
-        seen: !held.is_empty(),
-        evidence: shown(lines),
-        first_prompt: first,
-        steady: is_steady(session, first, prompts),
-    }
+    let shows = showing(session, first, prompts);
+    Sight { seen: !held.is_empty(), evidence: shown(lines), first_prompt: first, ..shows }
 }
 
 fn ooms(session: &Session) -> Sight {
@@ -71,30 +69,37 @@ fn imports(session: &Session, dir: Option<&str>) -> Sight {
     let failed = session.nodes.iter().filter(|node| node.failed && dir.is_none_or(|dir| same_dir(dir, &node.dir)));
     let lines: Vec<&Evidence> = failed.map(|node| node.reason_at.as_ref().unwrap_or(&node.at)).collect();
     // An import is the same at every start.
-    Sight { seen: !lines.is_empty(), evidence: shown(lines.into_iter()), first_prompt: None, steady: true }
+    let seen = !lines.is_empty();
+    Sight { seen, evidence: shown(lines.into_iter()), first_prompt: None, steady: true, may_be_steady: false }
 }
 
 fn growth(report: &Report) -> Sight {
     let found =
         report.findings.iter().find(|finding| finding.id == "leak-suspected" && finding.status >= Status::Possible);
     let lines = found.map(|finding| finding.evidence.iter().take(LINES_SHOWN).cloned().collect());
-    Sight { seen: found.is_some(), evidence: lines.unwrap_or_default(), first_prompt: None, steady: false }
+    // One judgement of a whole run: whether the next run shows it as well, only the next run tells.
+    let seen = found.is_some();
+    Sight { seen, evidence: lines.unwrap_or_default(), may_be_steady: seen, ..Sight::default() }
 }
 
 fn in_prompts(session: &Session, found: Vec<(&Evidence, u64)>) -> Sight {
     let prompts: BTreeSet<u64> = found.iter().map(|(_, prompt)| *prompt).filter(|prompt| *prompt > 0).collect();
     let first = prompts.first().copied();
+    let shows = showing(session, first, prompts.len() as u64);
     Sight {
         seen: !found.is_empty(),
-        steady: is_steady(session, first, prompts.len() as u64),
         evidence: shown(found.into_iter().map(|(at, _)| at)),
         first_prompt: first,
+        ..shows
     }
 }
 
-fn is_steady(session: &Session, first: Option<u64>, prompts: u64) -> bool {
+/// Whether a symptom that showed in so many prompts from the `first` one on showed in each of them.
+fn showing(session: &Session, first: Option<u64>, prompts: u64) -> Sight {
     let ran = session.prompts.executed;
-    first.is_some_and(|first| prompts >= STEADY_PROMPTS && prompts + first > ran)
+    let each = first.is_none_or(|first| prompts + first > ran);
+    let steady = first.is_some() && each && prompts >= STEADY_PROMPTS;
+    Sight { steady, may_be_steady: each && !steady, ..Sight::default() }
 }
 
 fn shown<'e>(lines: impl Iterator<Item = &'e Evidence>) -> Vec<EvidenceReport> {

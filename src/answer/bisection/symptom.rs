@@ -70,7 +70,8 @@ impl Symptom {
         let about = finding.and_then(|finding| finding.about.clone());
         match id {
             "leak-confirmed" => Some(Self::Leak(worst_class(report))),
-            "leak-suspected" => Some(Self::Growth),
+            // Told by a text, a console log alone can judge a round; growth needs readings in each.
+            "leak-suspected" => worst_class(report).map(|class| Self::Leak(Some(class))).or(Some(Self::Growth)),
             "gpu-oom" | "host-oom" | "container-limit" => Some(Self::Oom),
             "import-failure" => Some(Self::Import(about)),
             "custom-node" | "other-error" | "version-bug" => last_error(report).map(Self::Error),

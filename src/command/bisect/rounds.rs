@@ -17,6 +17,8 @@ pub(super) fn by_hand(desk: &Desk<'_>, seen: Mark, console: &mut Console<'_>) ->
             seen,
             keep: Vec::new(),
             broken: Vec::new(),
+            // Seen twice, with everything on, and never missed.
+            steady: (seen == Mark::Bad).then_some(true),
             reason,
             log: None,
             lines: Vec::new(),

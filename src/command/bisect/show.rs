@@ -1,7 +1,7 @@
 //! A session on the console: the plan, the next round, all rounds, the answer.
 
 use crate::answer::bisection::Symptom;
-use crate::bisect::{Blank, Group, Next, Outcome, UnitSet, Why, expected_rounds, halvings};
+use crate::bisect::{Blank, Group, Next, Outcome, Steadiness, UnitSet, Why, expected_rounds, halvings};
 use crate::diagnosis::Words;
 use crate::report::{Block, Item, Quote};
 
@@ -36,16 +36,7 @@ impl Show<'_> {
             let found = self.say("bisect-shown-in-line", &[("line", &line.to_string())]);
             title.push(Block::Figures(vec![found]));
         }
-        let steady = expected_rounds(in_question).to_string();
-        let rounds = match halvings(in_question) {
-            _ if !state.steady || state.runs > 1 => {
-                let rounds = (halvings(in_question) * 2 + UNSTEADY_MORE).to_string();
-                self.say("bisect-plan-unsteady", &[("rounds", &rounds), ("steady", &steady)])
-            }
-            0 => self.say("bisect-plan-steady-none", &[("rounds", &steady)]),
-            1 => self.say("bisect-plan-steady-one", &[("rounds", &steady)]),
-            more => self.say("bisect-plan-steady", &[("rounds", &steady), ("halvings", &more.to_string())]),
-        };
+        let rounds = self.rounds_to_come(in_question);
         if !state.keep.is_empty() {
             title.push(Block::line(self.say("bisect-label-keep", &[]), self.names(&state.keep)));
         }
@@ -53,6 +44,25 @@ impl Show<'_> {
         title.push(self.each_round());
         title.push(Block::line(self.say("bisect-label-file", &[]), path));
         title
+    }
+
+    /// How many rounds it takes for one guilty pack, by how surely the symptom shows.
+    fn rounds_to_come(&self, in_question: usize) -> String {
+        let steadiness = self.state.steadiness();
+        let certain = steadiness == Steadiness::Certain;
+        let least = expected_rounds(in_question, certain);
+        if self.state.runs > 1 || steadiness == Steadiness::ByChance {
+            let rounds = (halvings(in_question) * 2 + UNSTEADY_MORE).to_string();
+            return self.say("bisect-plan-unsteady", &[("rounds", &rounds), ("steady", &least.to_string())]);
+        }
+        if steadiness == Steadiness::Unsettled {
+            let rounds = (least + 1).to_string();
+            return self.say("bisect-plan-unsettled", &[("rounds", &rounds)]);
+        }
+        let again = least.saturating_sub(expected_rounds(in_question, true)).to_string();
+        let (rounds, more) = (least.to_string(), halvings(in_question).to_string());
+        let id = if certain { "bisect-plan-certain" } else { "bisect-plan-steady" };
+        self.say(id, &[("rounds", &rounds), ("halvings", &more), ("again", &again)])
     }
 
     fn title(&self) -> Vec<Block> {
@@ -117,6 +127,8 @@ impl Show<'_> {
         match why {
             Why::Control if on.is_empty() => self.say("bisect-why-control", &[]),
             Why::Control => self.say("bisect-why-control-keep", &[]),
+            Why::ControlAgain { .. } => self.say("bisect-why-control-again", &[]),
+            Why::Steadiness => self.say("bisect-why-steadiness", &[]),
             Why::Part { left } => self.say("bisect-why-part", &[("left", &left.to_string())]),
             Why::Again { quiet } => self.say("bisect-why-again", &[("quiet", &quiet.to_string())]),
             Why::Rate => self.say("bisect-why-rate", &[]),
@@ -183,12 +195,16 @@ impl Show<'_> {
                 let names = self.names(&self.state.names(kept));
                 blocks.push(Block::Section(self.say("bisect-answer-core-or-kept", &[("names", &names)])));
             }
-            Outcome::Culprits { groups } => self.culprits(groups, &mut blocks),
+            Outcome::Culprits { groups, doubt } => {
+                self.culprits(groups, &mut blocks);
+                blocks.push(Block::Figures(vec![self.doubt(*doubt)]));
+            }
             Outcome::CannotTell { why, groups, suspects } => {
                 let id = match why {
                     Blank::Gone => "bisect-blank-gone",
                     Blank::Rare => "bisect-blank-rare",
                     Blank::Skipped => "bisect-blank-skipped",
+                    Blank::Void => "bisect-blank-void",
                     Blank::NeverRuns => "bisect-blank-never-runs",
                 };
                 blocks.push(Block::Section(self.say(id, &[])));
@@ -197,7 +213,9 @@ impl Show<'_> {
                 }
                 if !suspects.is_empty() {
                     let names = self.names(&self.state.names(suspects));
-                    blocks.push(Block::line(self.say("bisect-label-suspects", &[]), names));
+                    let id = if suspects.len() == 1 { "bisect-one-suspect" } else { "bisect-suspects" };
+                    let text = self.say(id, &[("names", &names)]);
+                    blocks.push(Block::line(self.say("bisect-label-suspects", &[]), text));
                 }
             }
         }
@@ -240,6 +258,15 @@ impl Show<'_> {
             items.push(Item::text(self.say("bisect-next-needed", &[("names", &self.names(&off))])));
         }
         blocks.push(Block::Items { label: self.say("bisect-label-next", &[]), items, numbered: false });
+    }
+
+    /// What doubt is left, in one sentence.
+    fn doubt(&self, doubt: f64) -> String {
+        if doubt <= 0.0 {
+            return self.say("bisect-doubt-none", &[]);
+        }
+        let share = crate::text::number((doubt * 1000.0).ceil() / 10.0, 1);
+        self.say("bisect-doubt", &[("share", &share)])
     }
 
     /// How often it happened with all of these on and nothing more than that round needed, and stayed away without.

@@ -84,14 +84,16 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         keep.push(pack.dir.clone());
     }
     let steady = args.runs.map_or(sight.steady, |runs| runs == 1);
+    let unsettled = args.runs.is_none() && !steady && (sight.may_be_steady || symptom == Symptom::Manual);
     Ok(State {
         format: FORMAT,
         revision: 0,
         log: log.name.clone(),
         symptom: symptom.to_string(),
         symptom_line: sight.evidence.first().map(|line| line.at.line),
-        prompts: prompts(&sight, steady, view.session.prompts.executed),
+        prompts: prompts(&sight, steady, unsettled, view.session.prompts.executed),
         steady,
+        unsettled,
         runs: args.runs.unwrap_or(1),
         keep,
         install,
@@ -100,8 +102,11 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
 }
 
 /// Prompts in which the symptom had time to show, by the first log.
-fn prompts(sight: &Sight, steady: bool, ran: u64) -> u64 {
+fn prompts(sight: &Sight, steady: bool, unsettled: bool, ran: u64) -> u64 {
     match sight.first_prompt {
+        // The first prompt that may show it, and enough behind it to see whether each does.
+        Some(first) if unsettled => (first + FEWEST - 1).clamp(FEWEST, MOST),
+        _ if unsettled => ran.clamp(FEWEST, MOST),
         Some(first) if steady => (first + 1).clamp(FEWEST.min(ran.max(1)), MOST),
         _ => ran.clamp(1, MOST),
     }
