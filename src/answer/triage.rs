@@ -7,12 +7,12 @@ use serde_json::json;
 use super::report::{
     CountsReport, CurveReport, DynamicReport, EndingReport, ExceptionReport, FactReport, Fitness, Grade, HostOomReport,
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
-    UnloadsReport, Verdict,
+    UnloadsReport, VerdictReport,
 };
 use crate::diagnosis::{self, Diagnosis, View, Words, place};
 use crate::event::{self, Recogniser, Tally};
 use crate::input::{InputError, Intake, ReadOptions, Source};
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 use crate::samples::Samples;
 use crate::timeline::{Flag, Fold, Once, OomRecord, Session, Timeline};
 
@@ -30,6 +30,9 @@ pub struct Question {
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
 }
+
+/// Name of a log that came through a pipe.
+const PIPE: &str = "-";
 
 /// A log that was read: its story, and how far it was understood.
 #[derive(Debug, Clone)]
@@ -67,6 +70,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         asked: question.asked.clone(),
         memory_limit_mib: question.memory_limit_mib,
         samples: question.samples.clone(),
+        log: (name != PIPE).then(|| name.to_owned()),
     };
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &words, &asked);
     let sessions = (0..read.timeline.sessions.len())
@@ -83,7 +87,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         given.push(words.count("given-samples-one", "given-samples", samples.points.len() as u64, &[]));
     }
     let mut cannot_tell = diagnosis.cannot_tell;
-    if verdict.primary == "insufficient-evidence"
+    if verdict.primary == Verdict::InsufficientEvidence
         && let Some(settle) = diagnosis.findings.first().and_then(|finding| finding.settle.clone())
     {
         cannot_tell.retain(|text| *text != settle);
@@ -107,17 +111,17 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
     }
 }
 
-fn verdict(diagnosis: &Diagnosis) -> Verdict {
+fn verdict(diagnosis: &Diagnosis) -> VerdictReport {
     match diagnosis.findings.first() {
-        Some(chosen) => Verdict {
-            primary: chosen.id.clone(),
+        Some(chosen) => VerdictReport {
+            primary: chosen.id,
             secondary: diagnosis.secondary.clone(),
             grade: chosen.grade,
             grade_reason: chosen.grade_reason.clone(),
             headline: chosen.summary.clone(),
         },
-        None => Verdict {
-            primary: "insufficient-evidence".to_owned(),
+        None => VerdictReport {
+            primary: Verdict::InsufficientEvidence,
             secondary: Vec::new(),
             grade: Grade::Weak,
             grade_reason: String::new(),

@@ -4,9 +4,10 @@
 use super::defaults::{self, Worked};
 use super::draft::{Draft, counted, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::rule::{Constant, FlagRole, Packs, Term};
+use crate::rule::{Constant, FlagRole, Packs, Term, Verdict};
 use crate::samples::Samples;
 use crate::text;
 
@@ -15,8 +16,9 @@ const FITS: f64 = 0.002;
 /// Seconds per step so many times those of an earlier prompt are the sign of spilling.
 const SLOWER: f64 = 3.0;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Vec<Finding> {
-    [residency(view, words), pinning(view, words), caching(view, words, samples)].into_iter().flatten().collect()
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
+    [residency(view, words), pinning(view, words), caching(view, words, case.samples)].into_iter().flatten().collect()
 }
 
 /// The cache's mode: from the log, from the flags, or by the version's default. The second is the line that says so.
@@ -112,7 +114,7 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .iter()
         .map(|errors| counted(errors, Some(words.say("remark-pin-errors", &[]))))
         .collect();
-    let mut draft = Draft::new("pinning-by-design", view.number, status, summary)
+    let mut draft = Draft::new(Verdict::PinningByDesign, view.number, status, summary)
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .against(against);
@@ -204,7 +206,7 @@ fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Opt
     }
     let settle = if dynamic { "settle-caching-dynamic" } else { "settle-caching" };
     Some(
-        Draft::new("caching-by-design", view.number, Status::Possible, words.say(key, &[]))
+        Draft::new(Verdict::CachingByDesign, view.number, Status::Possible, words.say(key, &[]))
             .grade(grade, words.say(reason, &[]))
             .figures(figures)
             .against(against)
@@ -315,7 +317,7 @@ fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     Some(
         Draft::new(
-            "user-residency",
+            Verdict::UserResidency,
             view.number,
             status,
             words.say("residency-summary", &[("flags", &names.join(" "))]),

@@ -2,6 +2,7 @@
 
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, Status};
 use crate::input::Place;
+use crate::rule::Verdict;
 use crate::timeline::{Counted, Evidence};
 
 /// A place in the report's form.
@@ -45,22 +46,23 @@ pub struct Draft {
 
 impl Draft {
     /// A hypothesis with its one-sentence summary.
-    pub fn new(id: &str, session: usize, status: Status, summary: String) -> Self {
+    pub fn new(id: Verdict, session: usize, status: Status, summary: String) -> Self {
         Self {
             finding: Finding {
-                id: id.to_owned(),
+                id,
                 about: None,
                 status,
                 grade: Grade::Weak,
                 grade_reason: String::new(),
                 summary,
-                fingerprint: id.to_owned(),
+                fingerprint: id.to_string(),
                 evidence: Vec::new(),
                 against: Vec::new(),
                 figures: Vec::new(),
                 candidates: Vec::new(),
                 references: Vec::new(),
                 settle: None,
+                values: std::collections::BTreeMap::new(),
                 session,
                 prompt: None,
                 recovered: false,
@@ -105,6 +107,12 @@ impl Draft {
 
     pub fn settle(mut self, settle: String) -> Self {
         self.finding.settle = Some(settle);
+        self
+    }
+
+    /// What the place `{name}` of a step stands for.
+    pub fn value(mut self, name: &str, value: &str) -> Self {
+        self.finding.values.insert(name.to_owned(), value.to_owned());
         self
     }
 

@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::rule::Verdict;
+
 /// How much the evidence carries. A named grade, never a percentage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -122,8 +124,7 @@ pub struct Reference {
 /// A hypothesis and how it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Verdict id.
-    pub id: String,
+    pub id: Verdict,
     /// What it is about: a class, a folder, the id of a known bug.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
@@ -141,6 +142,9 @@ pub struct Finding {
     /// The one experiment that would settle it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
+    /// What the places of a step stand for here, such as the missing `module`; only for filling steps in.
+    #[serde(skip)]
+    pub values: std::collections::BTreeMap<String, String>,
     /// Session it was seen in, from 1.
     pub session: usize,
     /// Prompt in which the failure stands; only for choosing the verdict.
@@ -157,7 +161,7 @@ pub struct Finding {
 /// A hypothesis that this log speaks against.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuledOut {
-    pub id: String,
+    pub id: Verdict,
     pub reason: String,
     pub evidence: Vec<EvidenceReport>,
 }

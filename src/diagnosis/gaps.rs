@@ -1,88 +1,11 @@
-//! What the log speaks against, and what it cannot tell.
+//! What the log cannot tell.
 
 use super::Question;
-use super::draft::evidence;
-use super::finding::{EvidenceReport, Finding, RuledOut};
+use super::finding::Finding;
 use super::growth;
-use super::view::{LimitSource, View};
+use super::view::View;
 use super::words::Words;
-use crate::timeline::{EndingKind, Seen};
-
-/// Hypotheses that this log speaks against, with the reason.
-pub fn ruled_out(
-    view: &View<'_>,
-    views: &[View<'_>],
-    words: &Words<'_>,
-    chosen: &Finding,
-    others: &[Finding],
-) -> Vec<RuledOut> {
-    let session = view.session;
-    let mut list = Vec::new();
-    let named = |id: &str| chosen.id == id || others.iter().any(|finding| finding.id == id);
-    let ran = session.prompts.executed > 0;
-    let last = || -> Vec<EvidenceReport> { session.last_executed.iter().map(|at| evidence(at, None)).collect() };
-    if !ran {
-        return list;
-    }
-    let quiet = |view: &&View<'_>| view.session.leaks.is_empty() && super::leak::ruled_out(view).is_some();
-    let counted = &view.timeline.left_out;
-    if quiet(&view) && counted.leaks.starts == 0 && views.iter().all(|other| other.session.leaks.is_empty()) {
-        // Other starts that speak for it are counted as well.
-        let prompts = views.iter().filter(quiet).map(|view| view.session.prompts.executed).sum();
-        let executed = words.count("prompt-one", "prompt-many", prompts, &[]);
-        list.push(RuledOut {
-            id: "leak-confirmed".to_owned(),
-            reason: words.say("not-leak", &[("prompts", &executed)]),
-            evidence: last(),
-        });
-    }
-    let mentioned =
-        session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
-    let one = |seen: Seen| seen.starts > 0;
-    if !named("gpu-oom")
-        && !one(counted.gpu_ooms)
-        && session.ooms.is_empty()
-        && session.counts.attention_retries.is_none()
-        && !mentioned
-    {
-        list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
-    }
-    let stopped_well =
-        view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
-    let other = views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
-    let died = other || one(counted.killed) || one(counted.host_ooms);
-    if !named("host-oom") && !died && session.host_ooms.is_empty() && stopped_well {
-        list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
-    }
-    let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
-    if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
-        list.push(RuledOut {
-            id: "reload-each-prompt".to_owned(),
-            reason: words.say("not-reload", &[]),
-            evidence: Vec::new(),
-        });
-    }
-    if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
-        && let Some(fact) = session.fact("cgroup_limit_mib")
-    {
-        list.push(RuledOut {
-            id: "container-limit".to_owned(),
-            reason: words.say("not-container", &[]),
-            evidence: vec![evidence(&fact.at, None)],
-        });
-    }
-    if view.nodes_off()
-        && let Some(at) = &session.nodes_disabled
-    {
-        list.push(RuledOut {
-            id: "custom-node".to_owned(),
-            reason: words.say("not-node", &[]),
-            evidence: vec![evidence(at, None)],
-        });
-    }
-    list.retain(|item| item.id != chosen.id);
-    list
-}
+use crate::rule::Verdict;
 
 /// What ComfyUI's start would have told, and this log does not.
 fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {
@@ -118,10 +41,13 @@ pub fn cannot_tell(
             list.push(words.say(key, values));
         }
     };
-    let id = chosen.id.as_str();
-    add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
+    let id = chosen.id;
+    add("gap-who", id == Verdict::LeakConfirmed && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
     let open = session.prompts.executed > 0
-        && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected");
+        && matches!(
+            id,
+            Verdict::NoFault | Verdict::CachingByDesign | Verdict::PinningByDesign | Verdict::CycleCollected
+        );
     let samples = question.samples.as_ref().filter(|_| view.is_last);
     let level = growth::judge(session, samples).is_some_and(|told| growth::is_level(&told));
     let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
@@ -135,8 +61,8 @@ pub fn cannot_tell(
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
     add("gap-start", no_start, &[("missing", &missing)]);
     add("gap-version", view.span.is_unknown() && !no_start, &[]);
-    add("gap-last-call", id == "leak-confirmed", &[]);
-    add("gap-kill-cause", id == "host-oom" && chosen.grade < super::finding::Grade::Strong, &[]);
+    add("gap-last-call", id == Verdict::LeakConfirmed, &[]);
+    add("gap-kill-cause", id == Verdict::HostOom && chosen.grade < super::finding::Grade::Strong, &[]);
     add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);
     list
 }

@@ -2,8 +2,10 @@
 
 use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::samples::{Column, Samples, Shape, Trend, Work, trend};
 use crate::text;
 use crate::timeline::Session;
@@ -52,7 +54,11 @@ pub fn is_level(growth: &Growth) -> bool {
 }
 
 /// `leak-suspected` when memory grows on and nothing by design explains it.
-pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    growing(case.view, case.words, case.samples).into_iter().collect()
+}
+
+fn growing(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Option<Finding> {
     let session = view.session;
     let growth = judge(session, samples)?;
     let told_by_text = session.leaks.values().any(|leak| leak.warning > 0);
@@ -77,7 +83,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) ->
         session.last_executed.iter().map(|at| evidence(at, Some(words.say("remark-no-leak-text", &[])))).collect();
     let settle = if keeps { "settle-growth-cache" } else { "settle-growth" };
     Some(
-        Draft::new("leak-suspected", view.number, status, summary)
+        Draft::new(Verdict::LeakSuspected, view.number, status, summary)
             .about(ABOUT)
             .grade(grade, words.say(reason, &[]))
             .figures(figures(view, words, samples, &growth, per_prompt))

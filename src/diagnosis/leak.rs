@@ -2,17 +2,20 @@
 
 use super::classes::{is_core, label, name_tokens};
 use super::draft::{Draft, evidence, figure, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::text;
-use crate::timeline::{Evidence, Leak};
+use crate::timeline::Leak;
 
 /// Points of the curve that one line shows.
 const CURVE_SHOWN: usize = 6;
 
 /// `leak-confirmed` when WARNINGs are there, `cycle-collected` when only the first text is.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let leaks = &view.session.leaks;
     let mut held: Vec<(&String, &Leak)> = leaks.iter().filter(|(_, leak)| leak.warning > 0).collect();
     held.sort_by(|a, b| rank(b.1).cmp(&rank(a.1)).then_with(|| a.0.cmp(b.0)));
@@ -92,7 +95,7 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
             grade(view, words, leak, growth, sum_grew)
         }
     };
-    let id = if gone { "leak-suspected" } else { "leak-confirmed" };
+    let id = if gone { Verdict::LeakSuspected } else { Verdict::LeakConfirmed };
     let status = if gone { Status::Likely } else { Status::Confirmed };
 
     let mut lines: Vec<EvidenceReport> = Vec::new();
@@ -312,19 +315,38 @@ fn cycle_finding(view: &View<'_>, words: &Words<'_>, cycles: &[(&String, &Leak)]
     }
     let grade = if passes > 1 { Grade::Strong } else { Grade::Moderate };
     let reason = words.count("grade-cycle-one", "grade-cycle", passes, &[]);
-    Draft::new("cycle-collected", view.number, Status::Confirmed, words.say("cycle-summary", &[("class", &names)]))
-        .about(cycles.first().map_or("", |(class, _)| class.as_str()))
-        .grade(grade, reason)
-        .figures(vec![told(
-            "cost",
-            words.say("figure-cycle-cost", &[("passes", &passes.to_string())]),
-            Basis::Derived,
-            Vec::new(),
-        )])
-        .because(lines)
+    Draft::new(
+        Verdict::CycleCollected,
+        view.number,
+        Status::Confirmed,
+        words.say("cycle-summary", &[("class", &names)]),
+    )
+    .about(cycles.first().map_or("", |(class, _)| class.as_str()))
+    .grade(grade, reason)
+    .figures(vec![told(
+        "cost",
+        words.say("figure-cycle-cost", &[("passes", &passes.to_string())]),
+        Basis::Derived,
+        Vec::new(),
+    )])
+    .because(lines)
 }
 
-/// Evidence that no leak text is in the log, where it could be seen.
-pub fn ruled_out<'t>(view: &View<'t>) -> Option<&'t Evidence> {
-    view.session.leaks.is_empty().then_some(view.session.last_executed.as_ref()).flatten()
+/// Prompts ran in this start, and no leak text stands in it.
+fn is_quiet(view: &View<'_>) -> bool {
+    view.session.leaks.is_empty() && view.session.last_executed.is_some()
+}
+
+/// No start prints a leak text although prompts ran.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let seen = case.views.iter().any(|other| !other.session.leaks.is_empty());
+    if !is_quiet(case.view) || case.view.timeline.left_out.leaks.starts > 0 || seen {
+        return Vec::new();
+    }
+    // Other starts that speak for it are counted as well.
+    let quiet = case.views.iter().filter(|view| is_quiet(view));
+    let prompts =
+        case.words.count("prompt-one", "prompt-many", quiet.map(|view| view.session.prompts.executed).sum(), &[]);
+    let last = case.view.session.last_executed.iter().map(|at| evidence(at, None)).collect();
+    vec![case.against(Verdict::LeakConfirmed, case.words.say("not-leak", &[("prompts", &prompts)]), last)]
 }

@@ -2,12 +2,14 @@
 
 use super::draft::{Draft, evidence};
 use super::finding::{Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::{Words, fill};
 use crate::rule::MentionDef;
 use crate::timeline::Signal;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     words.packs.mentions.iter().filter_map(|def| mentioned(def, view, words)).collect()
 }
 
@@ -22,7 +24,7 @@ fn mentioned(def: &MentionDef, view: &View<'_>, words: &Words<'_>) -> Option<Fin
     let summary = fill(words.packs.prose_text("mention", &def.id, "summary", words.zh)?, &[("n", &number)]);
     let remark = |signal: &Signal| words.say("remark-mention", &[("n", &signal.count.to_string())]);
     let lines = seen.iter().map(|signal| evidence(&signal.first, Some(remark(signal)))).collect();
-    let finding = Draft::new(&def.verdict, view.number, Status::Likely, summary)
+    let finding = Draft::new(def.verdict, view.number, Status::Likely, summary)
         .about(&def.id)
         .grade(Grade::Moderate, words.say("grade-mention", &[]))
         .because(lines);

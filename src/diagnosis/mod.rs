@@ -8,11 +8,13 @@ pub(crate) mod defaults;
 mod design;
 mod draft;
 mod failure;
+mod fill;
 mod finding;
 mod gaps;
 mod given_up;
 mod growth;
 mod host;
+mod hypotheses;
 mod launcher;
 mod leak;
 mod mention;
@@ -29,8 +31,9 @@ mod words;
 mod worry;
 
 use crate::event::Tally;
+use crate::rule::Verdict;
 use crate::samples::Samples;
-use crate::timeline::{EndingKind, Timeline};
+use crate::timeline::Timeline;
 
 pub use draft::{evidence, place};
 pub use growth::judge as judge_growth;
@@ -38,6 +41,7 @@ pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
+use hypotheses::Case;
 pub use launcher::Launch;
 pub use oom::{Part, split};
 use starts::Starts;
@@ -53,6 +57,8 @@ pub struct Question {
     pub memory_limit_mib: Option<f64>,
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
+    /// Path under which the log was read, for the commands of the steps; none for a pipe.
+    pub log: Option<String>,
 }
 
 /// All findings and the answer among them.
@@ -60,7 +66,7 @@ pub struct Question {
 pub struct Diagnosis {
     /// Primary first, then by standing.
     pub findings: Vec<Finding>,
-    pub secondary: Vec<String>,
+    pub secondary: Vec<Verdict>,
     pub ruled_out: Vec<RuledOut>,
     pub next_steps: Vec<Step>,
     pub avoid: Vec<Avoid>,
@@ -73,17 +79,19 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let views: Vec<View<'_>> = (0..timeline.sessions.len())
         .filter_map(|index| View::of(timeline, index, words, question.memory_limit_mib))
         .collect();
-    let mut findings: Vec<Finding> = views.iter().flat_map(|view| examine(view, words, question)).collect();
+    let samples = |view: &View<'_>| question.samples.as_ref().filter(|_| view.is_last);
+    let case = |view| Case { view, views: &views, words, samples: samples(view), found: &[] };
+    let mut findings: Vec<Finding> = views.iter().flat_map(|view| hypotheses::examine(case(view))).collect();
     findings.push(quiet::examine(timeline, &views, words, tally));
     let choice = verdict::choose(&findings, &views, words.packs, &question.asked);
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if verdict::is_meant(&chosen.id) && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    if chosen.id.is_by_design() && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
-    findings.retain(|finding| !matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence"));
+    findings.retain(|finding| !finding.id.is_empty());
     findings.sort_by(|a, b| {
         b.status
             .cmp(&a.status)
@@ -99,22 +107,27 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         chosen.figures.extend(growth::note(view, words, samples, &chosen));
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
-        if chosen.id != "gpu-oom" {
+        if chosen.id != Verdict::GpuOom {
             chosen.figures.extend(starved::note(view, words));
         }
     }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
-        Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
+        Some(view) => {
+            let places = fill::Places::of(view, words, &chosen, question.log.as_deref());
+            (remedies::steps(view, words, &chosen, &findings, &places), remedies::avoid(view, words, &chosen, &places))
+        }
         None => (Vec::new(), Vec::new()),
     };
-    let ruled_out = view.map(|view| gaps::ruled_out(view, &views, words, &chosen, &findings)).unwrap_or_default();
     let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),
     );
+    let answer = chosen.id;
     findings.insert(0, chosen);
+    let against = |view| hypotheses::ruled_out(&Case { found: &findings, ..case(view) }, answer);
+    let ruled_out = view.map(against).unwrap_or_default();
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
 }
 
@@ -122,56 +135,4 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
 fn ran_well(finding: &Finding, views: &[View<'_>]) -> bool {
     let view = views.iter().find(|view| view.number == finding.session);
     view.is_some_and(|view| view.session.prompts.executed > view.session.prompts.failed)
-}
-
-fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {
-    let samples = question.samples.as_ref().filter(|_| view.is_last);
-    let mut findings = Vec::new();
-    findings.extend(leak::examine(view, words));
-    findings.extend(oom::examine(view, words));
-    findings.extend(host::examine(view, words));
-    findings.extend(given_up::examine(view, words));
-    findings.extend(failure::examine(view, words));
-    findings.extend(reload::examine(view, words));
-    findings.extend(growth::examine(view, words, samples));
-    findings.extend(packages::examine(view, words));
-    let structures = structures(view, &findings);
-    findings.extend(bugs::examine(view, words, &structures));
-    findings.extend(design::examine(view, words, samples));
-    findings.extend(mention::examine(view, words));
-    findings
-}
-
-/// What holds in this session, by the names that bug packs use.
-fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
-    let has = |id: &str| findings.iter().any(|finding| finding.id == id && finding.status >= Status::Likely);
-    let session = view.session;
-    let mut names = Vec::new();
-    let mut add = |name: &'static str, holds: bool| {
-        if holds {
-            names.push(name);
-        }
-    };
-    add("reload-each-prompt", has("reload-each-prompt"));
-    add("oom", !session.ooms.is_empty());
-    add("host-oom", !session.host_ooms.is_empty());
-    add("tiled-retry", session.counts.tiled_retries.is_some());
-    add("pin-errors", session.counts.pin_errors.is_some());
-    add("leak", has("leak-confirmed"));
-    add("import-failure", has("import-failure"));
-    let ending = view.ending();
-    add("killed", ending.is_some_and(|ending| ending.kind == EndingKind::Killed));
-    add("crash", ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash));
-    add("container", findings.iter().any(|finding| finding.id == "container-limit"));
-    add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
-    let seconds: Vec<f64> =
-        session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
-    add("seconds-grow", grows(&seconds));
-    add("growth", findings.iter().any(growth::is_growth));
-    bugs::Structures { names }
-}
-
-/// At least four values, each larger than the one before by more than noise.
-fn grows(values: &[f64]) -> bool {
-    values.len() >= 4 && values.windows(2).all(|pair| matches!(pair, [a, b] if *b > a * 1.02))
 }

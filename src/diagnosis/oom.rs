@@ -5,10 +5,12 @@ mod split;
 
 use super::classes::kind;
 use super::draft::{Draft, evidence, figure, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::event::GIB;
+use crate::rule::Verdict;
 use crate::text;
 use crate::timeline::OomRecord;
 
@@ -28,7 +30,8 @@ const HOLDERS_NAMED: usize = 3;
 const OWN_MODELS: &str = "own model manager";
 
 /// One finding per kind of failure: the last one that nothing recovered from, else the last one.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let ooms = &view.session.ooms;
     let chosen = ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| ooms.last());
     let mut findings = Vec::new();
@@ -89,7 +92,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
         (Part::Activations, _) => (Grade::Strong, "grade-oom-request"),
         _ => (Grade::Strong, "grade-oom-numbers"),
     };
-    let mut draft = Draft::new("gpu-oom", view.number, Status::Confirmed, words.say(key, &values))
+    let mut draft = Draft::new(Verdict::GpuOom, view.number, Status::Confirmed, words.say(key, &values))
         .about(acts_on(oom, &split))
         .grade(grade, words.say(reason, &[]))
         .recovered(oom.recovered)
@@ -267,7 +270,7 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         }
     }
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Likely,
         words.say("oom-retries", &[("n", &counted.count.to_string())]),
@@ -284,7 +287,7 @@ fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let counted = view.session.counts.tiled_retries.as_ref()?;
     let remark = words.say("remark-tiled-retry", &[]);
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Possible,
         words.count("oom-tiled-one", "oom-tiled", counted.count, &[]),
@@ -295,4 +298,18 @@ fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     .recovered(true)
     .because(vec![super::draft::counted(counted, Some(remark))]);
     Some(finding)
+}
+
+/// No text of the card's memory running out stands anywhere.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let session = case.view.session;
+    let mentioned =
+        session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
+    let seen = case.has(Verdict::GpuOom)
+        || case.view.timeline.left_out.gpu_ooms.starts > 0
+        || !session.ooms.is_empty()
+        || session.counts.attention_retries.is_some()
+        || mentioned;
+    let against = || case.against(Verdict::GpuOom, case.words.say("not-oom", &[]), Vec::new());
+    (!seen).then(against).into_iter().collect()
 }

@@ -1,10 +1,11 @@
 //! Are the same models loaded again in every prompt, without need?
 
 use super::draft::{Draft, counted, evidence, told};
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
-use crate::rule::{Constant, FlagRole};
+use crate::rule::{Constant, FlagRole, Verdict};
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -13,7 +14,11 @@ const PROMPTS_NEEDED: u64 = 3;
 /// Prompts that take less have no time to lose by loading.
 const COSTLY_SECONDS: f64 = 0.5;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    reloads(case.view, case.words).into_iter().collect()
+}
+
+fn reloads(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let session = view.session;
     let mut again: Vec<(&String, &Load)> = session
         .loads
@@ -72,7 +77,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     Some(
         Draft::new(
-            "reload-each-prompt",
+            Verdict::ReloadEachPrompt,
             view.number,
             status,
             words.say(key, &[("class", &names.join(", ")), ("prompts", &prompts)]),
@@ -144,10 +149,21 @@ fn rebuilt(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let remark = words.say("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
     let summary = words.say("reload-rebuilt", &[("class", class), ("prompts", &load.prompts.to_string())]);
     Some(
-        Draft::new("reload-each-prompt", view.number, Status::Possible, summary)
+        Draft::new(Verdict::ReloadEachPrompt, view.number, Status::Possible, summary)
             .about(class)
             .grade(Grade::Weak, words.say("grade-reload-rebuilt", &[]))
             .settle(words.say("settle-reload", &[]))
             .because(vec![evidence(&first.clone().through(last), Some(remark))]),
     )
+}
+
+/// Several prompts ran, and no model was loaded again.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let session = case.view.session;
+    let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
+    let found = case.has(Verdict::ReloadEachPrompt);
+    if found || session.prompts.executed < PROMPTS_NEEDED || session.loads.is_empty() || !once {
+        return Vec::new();
+    }
+    vec![case.against(Verdict::ReloadEachPrompt, case.words.say("not-reload", &[]), Vec::new())]
 }

@@ -1,44 +1,27 @@
 //! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
 //! these flags leave open.
 
+use super::fill::Places;
 use super::finding::{Avoid, Finding, Status, Step};
+use super::launcher::Launch;
 use super::view::{Os, View};
 use super::words::Words;
-use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
+use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
 
 /// Circumstance of a folder that holds no node pack, as signs call it.
 const NO_INIT: &str = "no-init";
+/// What an import is about that failed in no node pack.
+const NO_PACK: &str = "no-pack";
 /// Kind of out-of-memory that only Apple's cards have.
 const METAL: &str = "MPS";
 
 /// Parts a finding's remedies act on.
-pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
-    let about = finding.about.as_deref().unwrap_or_default();
-    match finding.id.as_str() {
-        "gpu-oom" if about == "driver" => vec!["driver", "activations"],
-        "gpu-oom" if about == "fragmentation-or-driver" => vec!["fragmentation", "driver"],
-        // What filled the card is not known: less work at once helps in any case.
-        "gpu-oom" if about == "unknown" => vec!["activations"],
-        "gpu-oom" if about == "tiny-card" => vec!["tiny-card"],
-        "gpu-oom" if about == "unexplained" => vec!["unexplained", "activations"],
-        "gpu-oom" => vec![about],
-        "host-oom" => vec!["host-ram"],
-        "container-limit" => vec!["container"],
-        "leak-confirmed" | "leak-suspected" => vec!["leak"],
-        "custom-node" => vec!["node"],
-        "version-bug" => vec!["version"],
-        "import-failure" if finding.candidates.is_empty() => vec!["program"],
-        "import-failure" => vec!["import"],
-        "reload-each-prompt" => vec!["reload"],
-        "caching-by-design" => vec!["cache"],
-        "pinning-by-design" => vec!["pins"],
-        // A cause outside, or a prompt that was refused, has remedies of its own.
-        "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
-            vec![about]
-        }
-        "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
-        _ => Vec::new(),
-    }
+pub fn parts(finding: &Finding) -> Vec<&str> {
+    let about = match finding.id {
+        Verdict::ImportFailure if finding.candidates.is_empty() => NO_PACK,
+        _ => finding.about.as_deref().unwrap_or_default(),
+    };
+    finding.id.acts_on(about)
 }
 
 /// Circumstances by the packs' closed list of tags.
@@ -64,7 +47,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("linux", matches!(view.os, Os::Linux | Os::Wsl));
     add("wsl", view.os == Os::Wsl);
     let container = view.in_container().is_some() || view.limit_mib.is_some();
-    add("container", container || finding.id == "container-limit");
+    add("container", container || finding.id == Verdict::ContainerLimit);
     add("sampling", session.ooms.last().is_some_and(|oom| oom.sampling.is_some()));
     add("attention", session.counts.attention_retries.is_some());
     let first = |what: &str| super::defaults::first_true(words.packs, what);
@@ -78,7 +61,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     );
     let sees = session.fact("cgroup_limit_mib").is_some()
         || first("sees-cgroup").is_some_and(|first| view.span.at_least(first));
-    add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
+    add("cgroup-unseen", (container || finding.id == Verdict::ContainerLimit) && !sees);
     add(
         "impossible-request",
         finding.figures.iter().any(|figure| figure.name == "capacity")
@@ -137,29 +120,40 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
     }
 }
 
-/// Verdicts for which only remedies of their own kind are shown: a state that is meant needs no change of mode, and
-/// what helps against a leak does not help against an error.
-const NARROW: [&str; 5] = ["caching-by-design", "pinning-by-design", "user-residency", "custom-node", "import-failure"];
-
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
-    let mut steps = own_steps(view, words, finding);
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding], places: &Places) -> Vec<Step> {
+    let mut steps = own_steps(view, words, finding, places);
     // A known bug that shows itself as this very thing has the shortest way out.
-    let explained = others
-        .iter()
-        .find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
+    let explained = others.iter().find(|other| {
+        other.id == Verdict::VersionBug && other.status >= Status::Likely && explains(other, finding, words)
+    });
     if let Some(bug) = explained {
         steps.splice(0..0, bug_steps(view, words, bug));
-    } else if steps.is_empty() && finding.id == "other-error" {
+    } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, words, finding, others));
     }
-    steps
+    let launch = Launch::of(view, words.packs);
+    steps.into_iter().map(|step| started(step, launch.as_ref(), words)).collect()
+}
+
+/// A step that adds flags, with the whole command where ComfyUI is started by one, else with where the flags go.
+fn started(step: Step, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Step {
+    let known = launch.filter(|launch| launch.at.is_some() || launch.has_line());
+    let Some(launch) = known.filter(|_| step.command.is_none() && !step.flags.is_empty()) else { return step };
+    let flags: Vec<&str> = step.flags.iter().map(String::as_str).collect();
+    match launch.command(&flags).filter(|_| !launch.def.by_hand) {
+        Some(command) => Step { command: Some(command), ..step },
+        None => Step {
+            text: words.say("step-with-how", &[("step", &step.text), ("how", &launch.how(words, &flags))]),
+            ..step
+        },
+    }
 }
 
 /// The workaround of a known bug whose text stands in the same prompt, when the log has nothing else to go by.
 fn possible_bug(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Option<Step> {
     let beside = |other: &&Finding| {
-        other.id == "version-bug" && other.session == finding.session && other.prompt == finding.prompt
+        other.id == Verdict::VersionBug && other.session == finding.session && other.prompt == finding.prompt
     };
     others.iter().filter(beside).find_map(|other| {
         let id = other.about.as_deref()?;
@@ -174,18 +168,13 @@ fn possible_bug(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &
 
 /// The bug's structure is what `finding` found.
 fn explains(bug: &Finding, finding: &Finding, words: &Words<'_>) -> bool {
-    let structure = match finding.id.as_str() {
-        "leak-confirmed" => "leak",
-        "reload-each-prompt" => "reload-each-prompt",
-        "import-failure" => "import-failure",
-        _ => return false,
-    };
+    let Some(structure) = finding.id.structure() else { return false };
     let def = words.packs.bugs.iter().find(|def| Some(def.id.as_str()) == bug.about.as_deref());
     def.is_some_and(|def| def.structure.iter().any(|name| name == structure))
 }
 
-fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
-    if finding.id == "version-bug" {
+fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Step> {
+    if finding.id == Verdict::VersionBug {
         let steps = bug_steps(view, words, finding);
         if !steps.is_empty() {
             return steps;
@@ -197,12 +186,12 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         let text = words.packs.prose_text("mention", &def.id, "step", words.zh).filter(|_| usable);
         return text.map(|text| Step { flags: def.flags.clone(), ..plain(text.to_owned()) }).into_iter().collect();
     }
-    if finding.id == "insufficient-evidence" {
+    if finding.id == Verdict::InsufficientEvidence {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
-    let parts = parts(finding, words);
+    let parts = parts(finding);
     let tags = tags(view, words, finding);
-    let narrow = NARROW.contains(&finding.id.as_str());
+    let narrow = finding.id.has_only_own_remedies();
     let mut chosen: Vec<&RemedyDef> = words
         .packs
         .remedies
@@ -218,7 +207,16 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         let main = parts.first().is_some_and(|part| remedy.acts_on.first().is_some_and(|acts| acts == part));
         (!main, remedy.order)
     });
-    chosen.into_iter().map(|remedy| step(remedy, words)).collect()
+    let mut groups: Vec<&str> = Vec::new();
+    let filled = chosen.into_iter().filter_map(|remedy| {
+        if groups.contains(&remedy.group.as_str()) {
+            return None;
+        }
+        let step = step(remedy, words, places)?;
+        groups.extend((!remedy.group.is_empty()).then_some(remedy.group.as_str()));
+        Some(step)
+    });
+    filled.collect()
 }
 
 /// What helps against a known bug: the repaired version, then the workaround of its record.
@@ -285,20 +283,25 @@ pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     view.has_flag(def) && !used && !idle && !clash
 }
 
-fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
-    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh).map(str::to_owned);
-    Step {
-        text: text("text").unwrap_or_else(|| remedy.id.clone()),
-        command: None,
-        cost: text("cost"),
+/// The remedy for this log; `None` when the log does not tell what one of its places stands for.
+fn step(remedy: &RemedyDef, words: &Words<'_>, places: &Places) -> Option<Step> {
+    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh);
+    let command = match remedy.command.as_str() {
+        "" => None,
+        command => Some(places.command(command)?),
+    };
+    Some(Step {
+        text: places.sentence(text("text").unwrap_or(&remedy.id))?,
+        command,
+        cost: text("cost").map(str::to_owned),
         flags: remedy.flags.clone(),
         remedy: Some(remedy.id.clone()),
-    }
+    })
 }
 
 /// Common steps that would not help here.
-pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
-    let parts = parts(finding, words);
+pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Avoid> {
+    let parts = parts(finding);
     let tags = tags(view, words, finding);
     words
         .packs
@@ -311,9 +314,9 @@ pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid
             acts && in_range && def.when.iter().all(|tag| tags.contains(tag))
         })
         .filter_map(|def| {
-            let text = words.packs.prose_text("avoid", &def.id, "text", words.zh)?;
+            let text = places.sentence(words.packs.prose_text("avoid", &def.id, "text", words.zh)?)?;
             let why = words.packs.prose_text("avoid", &def.id, "why", words.zh).unwrap_or_default();
-            Some(Avoid { text: text.to_owned(), why: why.to_owned() })
+            Some(Avoid { text, why: places.sentence(why)? })
         })
         .collect()
 }

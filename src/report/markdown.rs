@@ -25,8 +25,7 @@ pub fn markdown(report: &Report, packs: &Packs, view: &View, named: bool) -> Str
         out.push_str(&format!("## {}\n\n", escape(&report.source)));
     }
     out.push_str(&format!("**{}**\n\n", escape(&outline.headline)));
-    let reason = escape(&labels.bracket(&outline.reason));
-    out.push_str(&format!("{} · {}{reason}\n", code(&outline.verdict), outline.grade));
+    out.push_str(&format!("{} · {}\n", escape(&outline.verdict), outline.grade));
     out.push_str(&blocks(&outline.blocks));
     out
 }
@@ -36,7 +35,12 @@ pub(crate) fn quiet(report: &Report, packs: &Packs, named: bool) -> String {
     let labels = Labels::new(packs, report.language == "zh");
     let verdict = &report.verdict;
     let source = if named { format!("{}: ", escape(&report.source)) } else { String::new() };
-    format!("- {source}{} {}: {}\n", code(&verdict.primary), labels.grade(verdict.grade), escape(&verdict.headline))
+    format!(
+        "- {source}{} {}: {}\n",
+        code(verdict.primary.as_str()),
+        labels.grade(verdict.grade),
+        escape(&verdict.headline)
+    )
 }
 
 /// Blocks one after the other, each behind an empty line.
