@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
+pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusFormat, StepArgs};
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use shared::{
     FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
@@ -110,6 +110,9 @@ pub struct TriageArgs {
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
+    /// Folder of ComfyUI, to look up in its node packs where a leaked class is written; else the one in the log
+    #[arg(long, value_name = "DIR")]
+    pub comfyui: Option<PathBuf>,
     #[command(flatten)]
     pub privacy: PrivacyArgs,
     #[command(flatten)]
@@ -134,6 +137,9 @@ pub struct ChecklistArgs {
     /// Whom the draft is for; without it, whoever the answer names
     #[arg(long = "for", value_name = "WHOM")]
     pub whom: Option<Whom>,
+    /// Folder of ComfyUI, to look up in its node packs where a leaked class is written; else the one in the log
+    #[arg(long, value_name = "DIR")]
+    pub comfyui: Option<PathBuf>,
     #[command(flatten)]
     pub worries: WorryArgs,
     #[command(flatten)]
@@ -191,6 +197,8 @@ pub enum SchemaOf {
     Checklist,
     /// compare --format json
     Compare,
+    /// bisect status --format json
+    Bisect,
     /// probe --format json
     Probe,
     /// rules check --json

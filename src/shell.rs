@@ -10,7 +10,7 @@ pub fn quoted(word: &str, windows: bool) -> String {
     }
     // A quote cannot be in a name on Windows; one in a log was put there by somebody.
     if windows {
-        format!("\"{}\"", word.replace(['"', '%'], "?"))
+        format!("\"{}\"", word.replace('"', "?"))
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }

@@ -2,6 +2,7 @@
 
 pub mod bisection;
 mod checklist;
+mod class_source;
 mod clean;
 mod comparison;
 mod probe;
@@ -9,6 +10,7 @@ mod report;
 mod triage;
 
 pub use checklist::*;
+pub use class_source::{ClassSource, add_class_source, class_source};
 pub use clean::{Open, learn, read_clean, redactor, write_clean};
 pub use comparison::*;
 pub use probe::*;

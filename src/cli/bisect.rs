@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::Language;
 
@@ -49,8 +49,10 @@ pub enum BisectCommand {
     Bad,
     /// You cannot test this round; another one is chosen where there is one
     Skip,
+    /// The round could not run since these packs were off: they stay on from now
+    Keep(KeepArgs),
     /// Show where it stands and what to run next
-    Status,
+    Status(StatusArgs),
     /// Take the last round back
     Undo,
     /// Show all rounds with their lines
@@ -59,6 +61,30 @@ pub enum BisectCommand {
     Reset,
     /// Run the rounds by a script of yours that works through the API
     Run(RunArgs),
+}
+
+/// Options of `bisect keep`.
+#[derive(Debug, Args)]
+pub struct KeepArgs {
+    /// Folder of a pack that the workflow needs
+    #[arg(required = true, value_name = "DIR")]
+    pub packs: Vec<String>,
+}
+
+/// Options of `bisect status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// How to write it: text or json
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: StatusFormat,
+}
+
+/// Formats of `bisect status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum StatusFormat {
+    #[default]
+    Text,
+    Json,
 }
 
 /// Options of `bisect start`.

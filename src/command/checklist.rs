@@ -6,7 +6,7 @@ use super::attend::Attendant;
 use super::call::Call;
 use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
+use crate::answer::{Question, Read, Run, add_class_source, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Words;
 use crate::error::UsageError;
@@ -50,21 +50,27 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     if !heard && attendant.stopped() {
         return stopped(&attendant, console);
     }
-    let reports: Vec<_> = read.iter().map(|(name, story)| answer(name, story, &packs, &question)).collect();
+    let words = Words { packs: &packs, zh };
+    let reports: Vec<_> = read
+        .iter()
+        .map(|(name, story)| {
+            let mut report = answer(name, story, &packs, &question);
+            add_class_source(&mut report, &story.timeline, args.comfyui.as_deref(), &packs, &words);
+            report
+        })
+        .collect();
     let runs: Vec<Run<'_>> = read
         .iter()
         .zip(&reports)
         .map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None })
         .collect();
-    let words = Words { packs: &packs, zh };
     let whom = args.whom.map(|whom| match whom {
         Whom::Core => "core",
         Whom::Node => "node",
         Whom::Forum => "forum",
     });
-    // Twice: which log is the main one is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &words)
-        .and_then(|first| first.logs.iter().position(|log| log.role == "main"));
+    // Twice: which log the draft is about is only known from the first.
+    let main = checklist(&runs, Vec::new(), whom, &words).map(|first| first.draft_run);
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),

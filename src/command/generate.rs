@@ -4,6 +4,7 @@ use std::io;
 
 use clap::CommandFactory;
 
+use super::bisect::BisectOutput;
 use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
 use crate::answer::Output;
@@ -18,6 +19,7 @@ pub(super) fn schema(of: SchemaOf, console: &mut Console<'_>) -> io::Result<Ende
         SchemaOf::Watch => schema_of::<WatchLine<'_>>(),
         SchemaOf::Checklist => schema_of::<ChecklistOutput<'_>>(),
         SchemaOf::Compare => schema_of::<ComparisonOutput<'_>>(),
+        SchemaOf::Bisect => schema_of::<BisectOutput>(),
         SchemaOf::Probe => schema_of::<ProbeOutput<'_>>(),
         SchemaOf::RulesCheck => schema_of::<CheckOutput<'_>>(),
         SchemaOf::RulesCoverage => schema_of::<CoverageOutput<'_>>(),

@@ -10,8 +10,9 @@ use super::inputs::Input;
 use super::near::hint;
 use super::probe::{ask_with_env, samples};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, answer, read_clean, read_log};
+use crate::answer::{Question, Read, add_class_source, answer, read_clean, read_log};
 use crate::cli::TriageArgs;
+use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::report::{Labels, Printer, View};
@@ -111,7 +112,9 @@ impl<'t> Telling<'t> {
     fn one(&mut self, name: &str, read: Result<Read, InputError>, console: &mut Console<'_>) -> io::Result<()> {
         match read {
             Ok(read) => {
-                let report = answer(name, &read, self.packs, self.question);
+                let mut report = answer(name, &read, self.packs, self.question);
+                let words = Words { packs: self.packs, zh: self.question.zh };
+                add_class_source(&mut report, &read.timeline, self.args.comfyui.as_deref(), self.packs, &words);
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }

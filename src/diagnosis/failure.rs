@@ -27,7 +27,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, words) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, words) && !optional_of_library(exception, view, words))
-        .filter(|exception| !told_by_host_oom(exception, view))
+        .filter(|exception| !told_by_host_oom(exception, view) && !of_abort_at_exit(exception, view))
         .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -140,6 +140,12 @@ fn unnamed(exception: &Exception) -> bool {
 /// The frames are the stack of a native crash, whose header stands above them.
 fn of_crash(exception: &Exception, view: &View<'_>) -> bool {
     unnamed(exception) && crash(view).is_some_and(|crash| crash.place <= exception.at.place)
+}
+
+/// The stack of an abort at exit: ComfyUI had been stopped, and Python gave up a thread that was still at work.
+fn of_abort_at_exit(exception: &Exception, view: &View<'_>) -> bool {
+    let stopped = view.session.stopped.as_ref().is_some_and(|stop| stop.place < exception.at.place);
+    stopped && unnamed(exception) && view.ending().is_some_and(|ending| ending.kind == EndingKind::CleanStop)
 }
 
 /// The line that says that this start ended in a native crash.

@@ -35,13 +35,14 @@ use crate::rule::Verdict;
 use crate::samples::Samples;
 use crate::timeline::Timeline;
 
+pub use classes::is_core;
 pub use draft::{evidence, place};
-pub use growth::judge as judge_growth;
 pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 use hypotheses::Case;
+pub use growth::judge as judge_growth;
 pub use launcher::Launch;
 pub use oom::{Part, split};
 use starts::Starts;

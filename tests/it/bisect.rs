@@ -416,7 +416,8 @@ mod by_script {
         let (start, _) = begun(&session);
         let output = session.run(&["run", "--start", &start, "--", "false"]);
         assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("bisect::run_void"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("bisect::run_script"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("your script failed three times in a row"));
         assert_eq!(session.rounds().len(), 3);
         assert!(session.rounds().iter().all(|round| round["seen"] == "void"));
     }

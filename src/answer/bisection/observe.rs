@@ -103,7 +103,7 @@ impl Judge<'_> {
         if asks_for_hand {
             return self.void("bisect-by-hand", &[], Vec::new());
         }
-        let reason = self.words.say("bisect-not-seen", &[("n", &self.ran().to_string())]);
+        let reason = self.words.count("bisect-not-seen-one", "bisect-not-seen", self.ran(), &[]);
         let evidence = self.session.last_executed.iter().map(|at| evidence(at, None)).collect();
         Observation { seen: Observed::Good, on, broken, steady: None, reason, evidence }
     }

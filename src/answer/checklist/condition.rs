@@ -22,6 +22,28 @@ fn condition(
     Condition { id: id.to_owned(), state, title, reason, evidence, items: Vec::new(), supply }
 }
 
+/// It is the newest version that is known here: the first thing that the form asks for.
+pub(super) fn newest(main: &Case<'_>, words: &Words<'_>) -> Condition {
+    let id = "newest";
+    let Some(newest) = words.packs.releases.last() else {
+        return condition(id, State::CannotTell, words.say("checklist-newest-unknown", &[]), Vec::new(), Vec::new(), words);
+    };
+    let latest = newest.version.to_string();
+    let Some(own) = main.printed_version().or(main.view.span.from) else {
+        let reason = words.say("checklist-newest-no-version", &[("newest", &latest), ("date", &newest.date)]);
+        return condition(id, State::CannotTell, reason, Vec::new(), Vec::new(), words);
+    };
+    let shown = main.version();
+    let values = [("own", shown.as_str()), ("newest", latest.as_str()), ("date", newest.date.as_str())];
+    let lines = main.session().fact("comfyui_version").map(|fact| main.seen(&fact.at, None)).into_iter().collect();
+    if own >= newest.version {
+        return condition(id, State::Met, words.say("checklist-newest-met", &values), lines, Vec::new(), words);
+    }
+    let text = words.say("checklist-supply-newest", &values);
+    let supply = Step { text, command: None, cost: None, flags: Vec::new(), remedy: None };
+    condition(id, State::NotMet, words.say("checklist-newest-old", &values), lines, vec![supply], words)
+}
+
 /// A start without custom nodes, of the same version, still shows it.
 pub(super) fn clean_start(
     cases: &[Case<'_>],
@@ -141,8 +163,9 @@ pub(super) fn repeats(
             words,
         );
     }
+    let same_packs = |case: &&Case<'_>| case.packs() == main.packs();
     if let Some(case) =
-        others.clone().find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem))
+        others.clone().filter(same_packs).find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem))
     {
         let lines = case
             .session()
@@ -158,10 +181,13 @@ pub(super) fn repeats(
             words.say("checklist-repeats-prompts", &[("n", &prompts.to_string()), ("version", &main.version())]);
         return condition(id, State::Met, reason, own.into_iter().collect(), Vec::new(), words);
     }
+    // Another set of packs is another experiment: that it did not show there is no failed repeat.
+    let elsewhere = others.clone().any(|case| case.role == "repeat" && !same_packs(&case));
+    let reason = if elsewhere { "checklist-repeats-other-packs" } else { "checklist-repeats-once" };
     condition(
         id,
         State::CannotTell,
-        words.say("checklist-repeats-once", &[]),
+        words.say(reason, &[]),
         own.into_iter().collect(),
         again(),
         words,

@@ -76,13 +76,23 @@ impl Writer<'_, '_> {
                 "expected" => vec![self.expected(words)],
                 "actual" | "question" => self.actual(words),
                 "steps" => self.steps(words),
-                "logs" => vec![Part::Log { lines: excerpt.to_vec() }],
+                "logs" => self.logs(words, excerpt),
                 "summary" => self.summary(words),
                 _ => self.other(words),
             };
             Section { heading: section.heading.clone(), parts }
         };
         form.sections.iter().map(section).collect()
+    }
+
+    /// The excerpt, and what to attach beside it.
+    fn logs(&self, words: &Words<'_>, excerpt: &[ExcerptLine]) -> Vec<Part> {
+        let log = crate::shell::quoted(&self.main.run.name, cfg!(windows));
+        let command = format!("comfy-triage redact {log} > comfyui-redacted.log");
+        vec![
+            Part::Log { lines: excerpt.to_vec() },
+            Part::Blank { text: words.say("draft-attach", &[("command", &command)]) },
+        ]
     }
 
     fn node_test(&self, words: &Words<'_>) -> Vec<Part> {
@@ -140,7 +150,7 @@ impl Writer<'_, '_> {
     }
 
     fn steps(&self, words: &Words<'_>) -> Vec<Part> {
-        let prompts = self.main.session().prompts.executed.to_string();
+        let prompts = words.count("draft-step-queue-one", "draft-step-queue", self.main.session().prompts.executed, &[]);
         let command = self.launch.and_then(|launch| launch.command(&[]).filter(|_| launch.has_line()));
         let start = match command {
             Some(command) => words.say("draft-step-start", &[("command", &command)]),
@@ -149,7 +159,7 @@ impl Writer<'_, '_> {
         let items = vec![
             start,
             words.say("draft-step-workflow", &[]),
-            words.say("draft-step-queue", &[("n", &prompts)]),
+            prompts,
             words.say("draft-step-see", &[]),
         ];
         vec![Part::List { items, numbered: true }, Part::Blank { text: words.say("draft-workflow-blank", &[]) }]

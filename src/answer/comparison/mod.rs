@@ -114,8 +114,14 @@ pub struct Memory {
 pub enum Outcome {
     /// The fault of the first run is gone, and its path ran.
     Fixed,
+    /// It is gone with an update of ComfyUI, and its path ran.
+    GoneAfterUpdate,
+    /// The symptom is gone because it is hidden; whether the fault is, cannot be told.
+    Hidden,
     /// Less of it, or something milder.
     Improved,
+    /// The fault of the first run is gone, another one is there.
+    Changed,
     Unchanged,
     Worse,
     /// More differs between the runs than may, or one log cannot show it.
@@ -130,7 +136,10 @@ impl Outcome {
     pub fn id(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
+            Self::GoneAfterUpdate => "gone-after-update",
+            Self::Hidden => "hidden",
             Self::Improved => "improved",
+            Self::Changed => "changed",
             Self::Unchanged => "unchanged",
             Self::Worse => "worse",
             Self::NotComparable => "not-comparable",
@@ -248,11 +257,14 @@ pub fn compare(runs: &[Run<'_>], words: &Words<'_>, force: bool) -> Comparison {
 
 fn pair(a: &run::Side<'_>, b: &run::Side<'_>, number: usize, words: &Words<'_>, force: bool) -> Pair {
     let differences = comparable::differences(a, b, words);
-    let refused = !differences.obstacles.is_empty() && !force;
     let mechanisms = traps::mechanisms(a, b, words);
-    let mut judgement = match refused {
-        true => judge::refusal(&differences.obstacles, words),
-        false => judge::judge(a, b, number, &differences, &mechanisms, words),
+    let judged = || judge::judge(a, b, number, &differences, &mechanisms, words);
+    let updated = differences.only_updated().then(|| judge::after_update(a, b, judged(), words)).flatten();
+    let refused = !differences.obstacles.is_empty() && !force && updated.is_none();
+    let mut judgement = match updated {
+        Some(gone) => gone,
+        None if refused => judge::refusal(&differences.obstacles, words),
+        None => judged(),
     };
     let mut found = traps::traps(a, b, &differences, &mechanisms, &judgement, words);
     if !refused && let Some(plateau) = traps::plateau(b, &differences, &mechanisms, words) {

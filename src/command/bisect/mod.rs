@@ -12,17 +12,20 @@ mod run;
 mod show;
 mod start;
 mod state;
+mod status;
 mod step;
 mod store;
 
 use std::io;
+
+pub use status::BisectOutput;
 
 use self::fault::BisectError;
 use self::show::Show;
 use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
-use crate::cli::{BisectArgs, BisectCommand};
+use crate::cli::{BisectArgs, BisectCommand, StatusFormat};
 use crate::diagnosis::Words;
 use crate::report::{Block, Palette, View, blocks};
 use crate::rule::Packs;
@@ -74,7 +77,8 @@ impl Desk<'_> {
             BisectCommand::Good => rounds::by_hand(self, Mark::Good, console),
             BisectCommand::Bad => rounds::by_hand(self, Mark::Bad, console),
             BisectCommand::Skip => rounds::by_hand(self, Mark::Skip, console),
-            BisectCommand::Status => self.status(console),
+            BisectCommand::Keep(args) => rounds::keep(self, &args.packs, console),
+            BisectCommand::Status(args) => self.status(args.format, console),
             BisectCommand::Undo => rounds::undo(self, console),
             BisectCommand::Log => self.log(console),
             BisectCommand::Reset => rounds::reset(self, console),
@@ -90,8 +94,12 @@ impl Desk<'_> {
         Show { state, words: self.words(), option: &self.option }
     }
 
-    fn status(&self, console: &mut Console<'_>) -> Did {
+    fn status(&self, format: StatusFormat, console: &mut Console<'_>) -> Did {
         match self.store.load() {
+            Ok(state) if format == StatusFormat::Json => {
+                let told = status::status(&state, &self.show(&state));
+                writeln!(console.out, "{}", serde_json::to_string_pretty(&told)?).map(Ok)
+            }
             Ok(state) => {
                 let show = self.show(&state);
                 let mut told = show.rounds();

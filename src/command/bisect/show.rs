@@ -66,17 +66,21 @@ impl Show<'_> {
     }
 
     fn title(&self) -> Vec<Block> {
-        let values = [("n", &*self.state.install.packs.len().to_string()), ("symptom", &*self.state.symptom)];
-        vec![Block::Section(self.say("bisect-title", &values))]
+        let count = self.state.install.packs.len();
+        let values = [("n", &*count.to_string()), ("symptom", &*self.state.symptom)];
+        vec![Block::Section(self.say(if count == 1 { "bisect-title-one" } else { "bisect-title" }, &values))]
     }
 
     fn each_round(&self) -> Block {
         let run = match self.state.symptom() {
             Symptom::Import(_) => self.say("bisect-each-import", &[]),
+            _ if self.state.prompts == 1 => self.say("bisect-each-run-one", &[]),
             _ => self.say("bisect-each-run", &[("n", &self.state.prompts.to_string())]),
         };
         let hand_over = match self.state.symptom() {
-            Symptom::Manual => ("bisect-each-hand", format!("comfy-triage bisect bad | good | skip{}", self.option)),
+            Symptom::Manual => {
+                ("bisect-each-hand", format!("comfy-triage bisect bad | good | skip | keep DIR{}", self.option))
+            }
             Symptom::Growth => {
                 ("bisect-each-step", format!("comfy-triage bisect step LOG --samples FILE{}", self.option))
             }
@@ -123,13 +127,14 @@ impl Show<'_> {
         vec![Block::Section(number), Block::Items { label: String::new(), items, numbered: false }]
     }
 
-    fn why(&self, why: &Why, on: &UnitSet, found: &[Group]) -> String {
+    pub(super) fn why(&self, why: &Why, on: &UnitSet, found: &[Group]) -> String {
         match why {
             Why::Control if on.is_empty() => self.say("bisect-why-control", &[]),
             Why::Control => self.say("bisect-why-control-keep", &[]),
             Why::ControlAgain { .. } => self.say("bisect-why-control-again", &[]),
             Why::Steadiness => self.say("bisect-why-steadiness", &[]),
             Why::Part { left } => self.say("bisect-why-part", &[("left", &left.to_string())]),
+            Why::Again { quiet: 1 } => self.say("bisect-why-again-one", &[]),
             Why::Again { quiet } => self.say("bisect-why-again", &[("quiet", &quiet.to_string())]),
             Why::Rate => self.say("bisect-why-rate", &[]),
             Why::Missing => self.say("bisect-why-missing", &[]),
@@ -269,19 +274,22 @@ impl Show<'_> {
         self.say("bisect-doubt", &[("share", &share)])
     }
 
-    /// How often it happened with all of these on and nothing more than that round needed, and stayed away without.
+    /// How often it happened with nothing on but these and what must be on with them, and stayed away without.
     fn evidence(&self, names: &[String]) -> String {
         let has_all = |round: &&Record| names.iter().all(|name| round.on.contains(name));
-        let least = self.state.rounds.iter().filter(has_all).map(|round| round.on.len()).min().unwrap_or(0);
-        let bad = self
-            .state
-            .rounds
-            .iter()
-            .filter(has_all)
-            .filter(|round| round.seen == Mark::Bad && round.on.len() == least)
-            .count();
-        let good = self.state.rounds.iter().filter(|round| !has_all(round) && round.seen == Mark::Good).count();
-        self.say("bisect-answer-evidence", &[("bad", &bad.to_string()), ("good", &good.to_string())])
+        let happened = |round: &&Record| round.seen == Mark::Bad && round.broken.is_empty();
+        let with = || self.state.rounds.iter().filter(has_all).filter(happened);
+        let least = with().map(|round| round.on.len()).min().unwrap_or(0);
+        let bad = with().filter(|round| round.on.len() == least).count().to_string();
+        let others: Vec<String> = with()
+            .find(|round| round.on.len() == least)
+            .map(|round| round.on.iter().filter(|dir| !names.contains(dir)).cloned().collect())
+            .unwrap_or_default();
+        let quiet = |round: &&Record| round.seen == Mark::Good && !has_all(round);
+        let good = self.state.rounds.iter().filter(quiet).count().to_string();
+        let others_shown = self.names(&others);
+        let values = [("bad", bad.as_str()), ("good", good.as_str()), ("kept", others_shown.as_str())];
+        self.say(if others.is_empty() { "bisect-answer-evidence" } else { "bisect-answer-evidence-kept" }, &values)
     }
 
     /// Packs that the confirmation round left off beside the guilty ones, since they need them.

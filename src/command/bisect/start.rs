@@ -4,7 +4,7 @@ use super::fault::BisectError;
 use super::state::{FORMAT, State};
 use super::step::{Judged, read};
 use super::{Console, Desk, Did, write};
-use crate::answer::bisection::{Sight, Symptom, install, look};
+use crate::answer::bisection::{Pack, Sight, Symptom, install, look};
 use crate::cli::StartArgs;
 use crate::command::near::hint;
 use crate::diagnosis::{View, same_dir};
@@ -62,20 +62,7 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         return Err(BisectError::NoPacks);
     }
     install.packs.sort_by(|a, b| a.dir.cmp(&b.dir));
-    let mut keep = Vec::new();
-    for given in &args.keep {
-        match install.packs.iter().find(|pack| same_dir(&pack.dir, given)) {
-            Some(pack) if keep.contains(&pack.dir) => {}
-            Some(pack) => keep.push(pack.dir.clone()),
-            None => {
-                let known: Vec<&str> = install.packs.iter().map(|pack| pack.dir.as_str()).collect();
-                return Err(BisectError::Keep {
-                    given: given.clone(),
-                    near: hint(given, &known, "the log lists the packs with their import times"),
-                });
-            }
-        }
-    }
+    let mut keep = packs_named(&args.keep, &install.packs)?;
     // The pack whose import fails must be there to fail.
     if let Symptom::Import(Some(dir)) = &symptom
         && let Some(pack) = install.packs.iter().find(|pack| same_dir(&pack.dir, dir))
@@ -99,6 +86,23 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         install,
         rounds: Vec::new(),
     })
+}
+
+/// The folders that `given` means, each once.
+pub(super) fn packs_named(given: &[String], packs: &[Pack]) -> Result<Vec<String>, BisectError> {
+    let mut named: Vec<String> = Vec::new();
+    for given in given {
+        match packs.iter().find(|pack| same_dir(&pack.dir, given)) {
+            Some(pack) if named.contains(&pack.dir) => {}
+            Some(pack) => named.push(pack.dir.clone()),
+            None => {
+                let known: Vec<&str> = packs.iter().map(|pack| pack.dir.as_str()).collect();
+                let near = hint(given, &known, "the log lists the packs with their import times");
+                return Err(BisectError::Keep { given: given.clone(), near });
+            }
+        }
+    }
+    Ok(named)
 }
 
 /// Prompts in which the symptom had time to show, by the first log.

@@ -56,6 +56,9 @@ pub(super) struct Record {
     /// The symptom showed in every prompt from its first one on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) steady: Option<bool>,
+    /// How the user's script ended, when it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) script_status: Option<String>,
     /// What decided, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) reason: String,

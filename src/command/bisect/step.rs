@@ -108,6 +108,7 @@ fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reaso
         keep,
         broken: told.broken,
         steady: told.steady,
+        script_status: None,
         reason: told.reason,
         log: Some(log.name.clone()),
         lines,

@@ -38,7 +38,8 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::SharedArea
             | SignOf::KillCode
             | SignOf::StopCode
-            | SignOf::CrashCode => None,
+            | SignOf::CrashCode
+            | SignOf::HidingPack => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {
             let message = format!("`{}` is not one of the words for this field", sign.is);
