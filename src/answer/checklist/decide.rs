@@ -188,7 +188,10 @@ impl Decide<'_, '_> {
                 self.say(Decision::NotYet, "unknown", None, "checklist-not-yet-clean", &[], self.missing())
             }
             State::CannotTell => {
-                let next = self.missing().into_iter().take(1).chain(self.bisect()).collect();
+                // What the newest version and a clean start tell comes before any bisection.
+                let first = self.conditions.iter().filter(|condition| matches!(condition.id.as_str(), "newest" | "clean-start"));
+                let first = first.flat_map(|condition| condition.supply.iter().cloned());
+                let next = first.chain(self.bisect()).collect();
                 self.say(
                     Decision::NotYet,
                     "unknown",
