@@ -42,7 +42,12 @@ pub fn look(session: &Session, report: &Report, symptom: &Symptom) -> Sight {
 fn leak(session: &Session, class: Option<&str>) -> Sight {
     let held = session.leaks.iter().filter(|(name, leak)| leak.warning > 0 && class.is_none_or(|class| class == *name));
     let held: Vec<_> = held.map(|(_, leak)| leak).collect();
-    let lines = held.iter().filter_map(|leak| leak.first_warning.as_ref());
+    // The text that begins a pass belongs to the WARNING right below it.
+    let lines = held.iter().flat_map(|leak| {
+        let warning = leak.first_warning.as_ref();
+        let above = |at: &&Evidence| warning.is_some_and(|warning| at.place.line + 1 == warning.place.line);
+        leak.first_potential.as_ref().filter(above).into_iter().chain(warning)
+    });
     let first = held.iter().map(|leak| leak.first_prompt).min();
     let prompts = held.iter().map(|leak| leak.prompts_held).max().unwrap_or(0);
     let shows = showing(session, first, prompts);
