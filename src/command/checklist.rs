@@ -2,27 +2,27 @@
 
 use std::io;
 
-use super::attend::Attendant;
-use super::call::Call;
-use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
+use super::common_arguments::CommonArguments;
+use super::interruptible_input::InterruptibleInput;
+use super::redaction::{broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, add_class_source, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
-use crate::report::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::render::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::report::{Question, Read, Run, add_class_source, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+    let CommonArguments { inputs, memory_limit_mib } = match CommonArguments::of(&args.logs, &args.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
     let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
-    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         return stopped(&attendant, console);
@@ -50,12 +50,12 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     if !heard && attendant.stopped() {
         return stopped(&attendant, console);
     }
-    let words = Words { packs: &packs, zh };
+    let messages = Messages { packs: &packs, zh };
     let reports: Vec<_> = read
         .iter()
         .map(|(name, story)| {
             let mut report = answer(name, story, &packs, &question);
-            add_class_source(&mut report, &story.timeline, args.comfyui.as_deref(), &packs, &words);
+            add_class_source(&mut report, &story.timeline, args.comfyui.as_deref(), &packs, &messages);
             report
         })
         .collect();
@@ -70,12 +70,12 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         Whom::Forum => "forum",
     });
     // Twice: which log the draft is about is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &words).map(|first| first.draft_run);
+    let main = checklist(&runs, Vec::new(), whom, &messages).map(|first| first.draft_run);
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),
     };
-    let Some(told) = checklist(&runs, lines, whom, &words) else {
+    let Some(told) = checklist(&runs, lines, whom, &messages) else {
         return Ok(if exit == Exit::Refused { Ok(exit) } else { Err(Box::new(UsageError::NoLog)) });
     };
     let view = console.view();

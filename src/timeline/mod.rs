@@ -3,7 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
-mod doubled;
+mod duplicate_lines;
 mod ending;
 mod evidence;
 mod failure;
@@ -13,16 +13,16 @@ mod names;
 mod note;
 mod prompts;
 mod session;
-mod signal;
+mod signature_hit;
 mod signs;
 mod starts;
 
-pub use doubled::Once;
+pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, Unloads};
-pub use signal::{Signal, SignalTexts};
+pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};

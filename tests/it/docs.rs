@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use comfy_triage::document::{pages, with_fields};
-use comfy_triage::rule::Packs;
+use comfy_triage::catalog::Packs;
+use comfy_triage::docs::{pages, with_fields};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
@@ -41,7 +41,7 @@ fn the_schema_takes_the_built_in_pack_and_refuses_a_misspelt_field() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.file_name().is_some_and(|name| name != "pack.toml") {
+            } else if path.extension().is_some_and(|kind| kind == "toml") && !path.ends_with("pack.toml") {
                 let value: toml::Value = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
                 let value = serde_json::to_value(value).unwrap();
                 let faults: Vec<String> = validator

@@ -10,7 +10,7 @@ use crate::bisect::Next;
 pub(super) fn by_hand(desk: &Desk<'_>, seen: Mark, console: &mut Console<'_>) -> Did {
     let told = change(desk, |state| {
         let Next::Run { on, why, .. } = state.next() else { return Err(BisectError::Finished) };
-        let reason = desk.words().say(&format!("bisect-said-{}", seen.word()), &[]);
+        let reason = desk.messages().text(&format!("bisect-said-{}", seen.word()), &[]);
         state.rounds.push(Record {
             why: Reason::of(&why),
             on: state.names(&on),
@@ -37,7 +37,7 @@ pub(super) fn keep(desk: &Desk<'_>, packs: &[String], console: &mut Console<'_>)
     let told = change(desk, |state| {
         let Next::Run { on, why, .. } = state.next() else { return Err(BisectError::Finished) };
         let named = super::start::packs_named(packs, &state.install.packs)?;
-        let reason = desk.words().say("bisect-said-keep", &[("names", &named.join(", "))]);
+        let reason = desk.messages().text("bisect-said-keep", &[("names", &named.join(", "))]);
         state.rounds.push(Record {
             why: Reason::of(&why),
             on: state.names(&on),
@@ -64,7 +64,7 @@ pub(super) fn undo(desk: &Desk<'_>, console: &mut Console<'_>) -> Did {
     match told {
         Ok(state) => {
             let number = (state.rounds.len() + 1).to_string();
-            writeln!(console.out, "{}", desk.words().say("bisect-undone", &[("n", &number)]))?;
+            writeln!(console.out, "{}", desk.messages().text("bisect-undone", &[("n", &number)]))?;
             write(&desk.show(&state).stand(), console).map(Ok)
         }
         Err(error) => Ok(Err(error)),
@@ -77,7 +77,7 @@ pub(super) fn reset(desk: &Desk<'_>, console: &mut Console<'_>) -> Did {
     match removed {
         Ok(there) => {
             let id = if there { "bisect-forgotten" } else { "bisect-nothing-to-forget" };
-            writeln!(console.out, "{}", desk.words().say(id, &[])).map(Ok)
+            writeln!(console.out, "{}", desk.messages().text(id, &[])).map(Ok)
         }
         Err(error) => Ok(Err(error)),
     }

@@ -4,10 +4,10 @@ use super::fault::BisectError;
 use super::state::{FORMAT, State};
 use super::step::{Judged, read};
 use super::{Console, Desk, Did, write};
-use crate::answer::bisection::{Pack, Sight, Symptom, install, look};
 use crate::cli::StartArgs;
 use crate::command::near::hint;
-use crate::diagnosis::{View, same_dir};
+use crate::diagnosis::{Context, same_dir};
+use crate::report::bisection::{Pack, Symptom, SymptomSeen, install, look};
 
 /// Prompts at least per round, and at most: a leak shows in the prompt after it at the earliest.
 const FEWEST: u64 = 3;
@@ -42,9 +42,9 @@ fn begin(desk: &Desk<'_>, args: &StartArgs) -> Result<State, BisectError> {
 }
 
 fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State, BisectError> {
-    let words = desk.words();
+    let messages = desk.messages();
     let timeline = &log.read.timeline;
-    let view = timeline.sessions.len().checked_sub(1).and_then(|last| View::of(timeline, last, &words, None));
+    let view = timeline.sessions.len().checked_sub(1).and_then(|last| Context::of(timeline, last, &messages, None));
     let Some(view) = view else { return Err(BisectError::NoPacks) };
     if view.nodes_off() {
         return Err(BisectError::NodesOff);
@@ -106,7 +106,7 @@ pub(super) fn packs_named(given: &[String], packs: &[Pack]) -> Result<Vec<String
 }
 
 /// Prompts in which the symptom had time to show, by the first log.
-fn prompts(sight: &Sight, steady: bool, unsettled: bool, ran: u64) -> u64 {
+fn prompts(sight: &SymptomSeen, steady: bool, unsettled: bool, ran: u64) -> u64 {
     match sight.first_prompt {
         // The first prompt that may show it, and enough behind it to see whether each does.
         Some(first) if unsettled => (first + FEWEST - 1).clamp(FEWEST, MOST),

@@ -76,7 +76,7 @@ pub(super) fn status(state: &State, show: &Show<'_>) -> BisectOutput {
         Next::Run { on, why, found } => {
             told.culprits = found.iter().map(|group| names(&group.units)).collect();
             let on_names = names(&on);
-            let items = launch::items(state, &on_names, &show.words);
+            let items = launch::items(state, &on_names, &show.messages);
             told.next = Some(NextRound {
                 whitelist: (on.len() < state.install.packs.len()).then_some(on_names),
                 command: items.into_iter().find_map(|item| item.command),

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memchr::memmem;
 
-use crate::rule::{EventKind, Packs};
+use crate::catalog::{EventKind, Packs};
 use crate::samples::PROMPT_ENDED;
 
 /// What stands in a samples file for the beginning of a prompt.

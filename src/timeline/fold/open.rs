@@ -8,7 +8,7 @@ use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::Exception;
 use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session};
-use crate::timeline::signal::SignalTexts;
+use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
 
 /// The container has a limit of its own.
@@ -100,7 +100,7 @@ impl Open {
         })
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts, signs: &Signs) {
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignatureTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
