@@ -3,18 +3,20 @@
 mod bisect;
 mod live;
 mod order;
+mod output;
 mod shared;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusFormat, StepArgs};
+pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
+pub(crate) use output::AnswerFile;
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
-    WorryArgs,
+    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
+    ViewFormat, WorryArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -23,6 +25,7 @@ Examples:
   comfy-triage comfyui.log
   docker logs comfy 2>&1 | comfy-triage --memory-limit 16GiB
   comfy-triage comfyui.log --asked vram-high --verbose
+  comfy-triage comfyui.log --open
 
 Exit status: 0 the log was answered, whatever the verdict; 1 a verdict of --fail-on; 2 usage, or a log that cannot be read.";
 
@@ -55,7 +58,7 @@ impl Cli {
             Some(Command::Probe(args)) => &args.view.language,
             Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
             Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
-            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
+            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man { .. }) => {
                 return None;
             }
         };
@@ -68,9 +71,9 @@ impl Cli {
 pub enum Command {
     /// Say what is wrong in a log (this is also what happens without a command)
     Triage(TriageArgs),
-    /// Before you open an issue: is it one, whose, what is missing, and a draft without private things
+    /// Check whether to report it, to whom, what is missing; write a redacted draft
     Checklist(ChecklistArgs),
-    /// Before and after an experiment: what changed, and whether that can be said at all
+    /// Compare a log from before an experiment with one from after it
     Compare(CompareArgs),
     /// Write a log without what is private, to be shared
     Redact(RedactArgs),
@@ -79,13 +82,13 @@ pub enum Command {
     /// Look into the rule packs
     #[command(subcommand)]
     Rules(RulesCommand),
-    /// Find the guilty node pack by halving
+    /// Find the guilty node pack by switching half of them off at a time
     Bisect(BisectArgs),
     /// Follow a growing log or a pipe, and say what changes
     Watch(WatchArgs),
     /// Start ComfyUI, sample its memory beside it, and answer when it ends
     Run(LaunchArgs),
-    /// Say what this machine really grants, and what ComfyUI would make of it
+    /// Show the real memory limits here and how ComfyUI will size itself
     Probe(ProbeArgs),
     /// Print the JSON Schema of what a command writes as JSON
     Schema {
@@ -98,8 +101,15 @@ pub enum Command {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write them all
+    Man {
+        /// Command whose page is printed, as in `man bisect start`; without one, the program's
+        #[arg(value_name = "COMMAND", conflicts_with = "out")]
+        command: Vec<String>,
+        /// Write the page of each command into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// Options of the triage.
@@ -126,6 +136,8 @@ pub struct TriageArgs {
     pub privacy: PrivacyArgs,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// Show everything: all findings, the end told backwards, the timeline, facts
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
@@ -413,7 +425,7 @@ impl Cli {
             Some(_) => return self.color.choice(),
         };
         match format {
-            FormatName::Json | FormatName::Ndjson => anstream::ColorChoice::AlwaysAnsi,
+            FormatName::Json | FormatName::Ndjson | FormatName::Html => anstream::ColorChoice::AlwaysAnsi,
             FormatName::Text | FormatName::Markdown => self.color.choice(),
         }
     }

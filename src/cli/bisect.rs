@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
-use super::Language;
+use super::{Language, OutputArgs, ViewFormat};
 
 const AFTER_HELP: &str = "\
 A session:
@@ -71,22 +71,6 @@ pub struct KeepArgs {
     pub packs: Vec<String>,
 }
 
-/// Options of `bisect status`.
-#[derive(Debug, Args)]
-pub struct StatusArgs {
-    /// How to write it: text or json
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: StatusFormat,
-}
-
-/// Formats of `bisect status`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum StatusFormat {
-    #[default]
-    Text,
-    Json,
-}
-
 /// Options of `bisect start`.
 #[derive(Debug, Args)]
 pub struct StartArgs {
@@ -107,6 +91,16 @@ pub struct StartArgs {
     /// Begin anew although a session of this name is there
     #[arg(long)]
     pub force: bool,
+}
+
+/// Options of `bisect status`.
+#[derive(Debug, Default, Args)]
+pub struct StatusArgs {
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Options of `bisect step`.

@@ -21,7 +21,12 @@ pub fn parts(finding: &Finding) -> Vec<&str> {
         Verdict::ImportFailure if finding.candidates.is_empty() => NO_PACK,
         _ => finding.about.as_deref().unwrap_or_default(),
     };
-    finding.id.acts_on(about)
+    let mut parts = finding.id.acts_on(about);
+    // What was switched on matters for a crash, whoever called the library.
+    if finding.id == Verdict::CustomNode && finding.crash {
+        parts.push(crate::hypothesis::crash::CRASH);
+    }
+    parts
 }
 
 /// Circumstances by the packs' closed list of tags.
@@ -87,6 +92,7 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
     add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
+    crate::hypothesis::crash::tags(view, messages, finding, &mut add);
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
@@ -110,7 +116,12 @@ fn shown(sign: &SignDef, view: &Context<'_>, finding: &Finding) -> bool {
             let raised = session.exceptions.iter().flat_map(|exception| &exception.dirs);
             session.nodes.iter().map(|node| &node.dir).chain(raised).any(|dir| fits(dir))
         }
-        SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
+        SignPlace::Frame => {
+            let crashed = session.crash_stack.iter().flat_map(|stack| &stack.frames);
+            session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame))
+                || crashed.into_iter().any(|frame| fits(&frame.text()))
+        }
+        SignPlace::Fault => crate::hypothesis::context::fault_lines(session).any(fits),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
         SignPlace::Said => {
             finding.figures.iter().map(|figure| &figure.text).chain([&finding.summary]).any(|text| fits(text))

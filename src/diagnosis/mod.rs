@@ -18,6 +18,7 @@ use crate::timeline::Timeline;
 
 pub use crate::catalog::messages::Messages;
 use crate::hypothesis::Case;
+pub use crate::hypothesis::by_design::cache_trigger_mib;
 pub use crate::hypothesis::classes::is_core;
 pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
@@ -26,7 +27,7 @@ pub use crate::hypothesis::finding::{
 };
 pub use crate::hypothesis::finding_builder::{evidence, place};
 pub use crate::hypothesis::growth::judge as judge_growth;
-pub use crate::hypothesis::oom::{Part, split};
+pub use crate::hypothesis::oom::{Part, Split, split};
 pub use launcher::Launch;
 use starts::Starts;
 

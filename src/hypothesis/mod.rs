@@ -3,8 +3,10 @@
 pub(crate) mod by_design;
 pub(crate) mod classes;
 pub(crate) mod context;
+pub(crate) mod crash;
 pub(crate) mod defaults;
 pub(crate) mod failure;
+pub(crate) mod fault;
 pub(crate) mod finding;
 pub(crate) mod finding_builder;
 pub(crate) mod growth;

@@ -39,6 +39,8 @@ mod many_starts;
 mod near;
 mod newest;
 mod packs;
+mod page;
+mod plants;
 mod probe;
 mod redact;
 mod rules;

@@ -38,6 +38,13 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::SharedArea
             | SignOf::KillCode
             | SignOf::StopCode
+            | SignOf::CrashKind
+            | SignOf::Library
+            | SignOf::PassedLibrary
+            | SignOf::Fault
+            | SignOf::Switch
+            | SignOf::StartEnd
+            | SignOf::LoaderPack
             | SignOf::CrashCode
             | SignOf::HidingPack => None,
         };

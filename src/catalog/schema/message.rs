@@ -20,7 +20,7 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 15] = [
+pub const SET_KEYS: [&str; 18] = [
     "kind",
     "code",
     "failed",
@@ -36,6 +36,9 @@ pub const SET_KEYS: [&str; 15] = [
     "explains",
     "alive",
     "stack",
+    "native",
+    "crashed",
+    "current",
 ];
 
 /// `[[message]]`

@@ -5,6 +5,7 @@
 
 mod fault;
 mod launch;
+mod page;
 #[cfg(unix)]
 mod process;
 mod rounds;
@@ -26,9 +27,9 @@ use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
-use crate::cli::{BisectArgs, BisectCommand, StatusFormat};
+use crate::cli::{BisectArgs, BisectCommand, ViewFormat};
 use crate::diagnosis::Messages;
-use crate::render::{Block, Palette, View, blocks};
+use crate::render::{Block, Palette, View, blocks, markdown_blocks};
 
 /// What all commands of a session use.
 struct Desk<'a> {
@@ -94,17 +95,25 @@ impl Desk<'_> {
         Show { state, messages: self.messages(), option: &self.option }
     }
 
-    fn status(&self, format: StatusFormat, console: &mut Console<'_>) -> Did {
+    fn status(&self, format: ViewFormat, console: &mut Console<'_>) -> Did {
         match self.store.load() {
-            Ok(state) if format == StatusFormat::Json => {
-                let told = status::status(&state, &self.show(&state));
-                writeln!(console.out, "{}", serde_json::to_string_pretty(&told)?).map(Ok)
-            }
             Ok(state) => {
                 let show = self.show(&state);
-                let mut told = show.rounds();
-                told.extend(show.stand());
-                write(&told, console).map(Ok)
+                let text = match format {
+                    ViewFormat::Html => show.page(),
+                    ViewFormat::Json => {
+                        format!("{}\n", serde_json::to_string_pretty(&status::status(&state, &show))?)
+                    }
+                    ViewFormat::Markdown | ViewFormat::Text => {
+                        let mut told = show.rounds();
+                        told.extend(show.stand());
+                        if format == ViewFormat::Text {
+                            return write(&told, console).map(Ok);
+                        }
+                        markdown_blocks(&told)
+                    }
+                };
+                console.out.write_all(text.as_bytes()).map(Ok)
             }
             Err(error) => Ok(Err(error)),
         }

@@ -108,6 +108,7 @@ impl Open {
             None => self.pending_loads.remove(0),
         };
         let mib = loaded.map(|bytes| bytes / MIB);
+        self.track.loaded(class, [mib, offloaded.map(|bytes| bytes / MIB)], self.session.current_prompt(), at);
         let draft = self.loads.entry(class, LoadDraft::new);
         let load = &mut draft.load;
         load.last_mib = mib.or(load.last_mib);
