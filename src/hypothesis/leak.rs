@@ -43,6 +43,7 @@ fn at_the_very_end(view: &Context<'_>, leak: &Leak) -> bool {
     leak.potential == 1 && leak.first_potential.as_ref().map(|at| at.place.line) == last
 }
 
+// Long: one finding, from its grounds to its lines; the sentence rests on all that was worked out above it.
 fn leak_finding(
     view: &Context<'_>,
     messages: &Messages<'_>,
@@ -191,6 +192,7 @@ fn grade(
     (Grade::Moderate, messages.text("grade-leak-once", &[]))
 }
 
+// Long: one entry for each figure, in the order in which they are shown.
 fn figures(
     view: &Context<'_>,
     messages: &Messages<'_>,

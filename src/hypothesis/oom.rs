@@ -43,6 +43,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
+// Long: one finding, from its grounds to its lines.
 fn finding(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let split = split(oom, view, messages.packs);
     let size = |bytes: Option<f64>| bytes.map_or_else(|| "?".to_owned(), text::bytes);
@@ -144,6 +145,7 @@ fn lines(oom: &OomRecord, split: &Split, view: &Context<'_>, messages: &Messages
     lines
 }
 
+// Long: one entry for each figure, in the order in which they are shown.
 fn figures(oom: &OomRecord, split: &Split, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Figure> {
     let numbers = &oom.numbers;
     let line = oom.at.place.line;

@@ -20,7 +20,7 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 18] = [
+pub const SET_KEYS: [&str; 21] = [
     "kind",
     "code",
     "failed",
@@ -36,6 +36,9 @@ pub const SET_KEYS: [&str; 18] = [
     "explains",
     "alive",
     "stack",
+    "worker",
+    "builtin",
+    "client",
     "native",
     "crashed",
     "current",

@@ -52,6 +52,7 @@ pub(super) fn newest(main: &Case<'_>, messages: &Messages<'_>) -> Condition {
 }
 
 /// A start without custom nodes, of the same version, still shows it.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub(super) fn clean_start(
     cases: &[Case<'_>],
     main: &Case<'_>,
@@ -148,6 +149,7 @@ pub(super) fn step(launch: Option<&Launch<'_>>, flags: &[&str], sentence: &str, 
 }
 
 /// The same version shows it again.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub(super) fn repeats(
     cases: &[Case<'_>],
     main: &Case<'_>,

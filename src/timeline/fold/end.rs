@@ -8,6 +8,7 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::signs::Signs;
 
 impl End {
+    // Long: one `match` with an arm for each kind of ending.
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         self.told.note(event);
@@ -130,6 +131,7 @@ impl End {
             })
     }
 
+    // Long: one decision, read from the top: each branch rests on all those above it.
     pub(super) fn told(
         mut self,
         in_flight: Option<InFlight>,

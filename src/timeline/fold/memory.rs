@@ -6,6 +6,7 @@ use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, HostOom, OomRecord};
 
 impl Open {
+    // Long: one record, field by field.
     pub(super) fn memory_failure(&mut self, event: &Event<'_>, prompt: u64) {
         let at = &event.at;
         match &event.what {
