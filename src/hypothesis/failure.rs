@@ -28,7 +28,9 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| !stopped_by_user(exception, messages) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
         .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, messages))
-        .filter(|exception| !of_abort_at_exit(exception, view) && !beside_start(exception, view) && !follows(exception, view, messages))
+        .filter(|exception| {
+            !of_abort_at_exit(exception, view) && !beside_start(exception, view) && !follows(exception, view, messages)
+        })
         .filter(|exception| !(told_by_oom(exception, view) || fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::{Candidate, Report};
-use crate::diagnosis::Messages;
 use crate::catalog::Packs;
+use crate::diagnosis::Messages;
 use crate::timeline::Timeline;
 
 /// Folders below a node pack that are looked into.
@@ -40,8 +40,7 @@ pub fn add_class_source(
     messages: &Messages<'_>,
 ) {
     let Some(chosen) = report.findings.first_mut().filter(|finding| finding.id.is_leak()) else { return };
-    let Some(class) = chosen.about.clone().filter(|class| !crate::diagnosis::is_core(packs, class))
-    else {
+    let Some(class) = chosen.about.clone().filter(|class| !crate::diagnosis::is_core(packs, class)) else {
         return;
     };
     let folders = packs.node_folders().map(str::to_owned).collect::<Vec<_>>();

@@ -96,7 +96,9 @@ fn fit(points: &[(f64, f64)], curve: Curve, tau: Option<(f64, f64)>, step: Optio
     let rows: Vec<([f64; 3], f64)> = points
         .iter()
         .enumerate()
-        .map(|(index, (x, y))| (columns(curve, x - start, tau.unwrap_or((1.0, 1.0)), step.is_some_and(|at| index >= at)).0, *y))
+        .map(|(index, (x, y))| {
+            (columns(curve, x - start, tau.unwrap_or((1.0, 1.0)), step.is_some_and(|at| index >= at)).0, *y)
+        })
         .collect();
     let terms = columns(curve, 0.0, (1.0, 1.0), false).1;
     let mut weights = vec![1.0; rows.len()];
@@ -114,7 +116,10 @@ fn fit(points: &[(f64, f64)], curve: Curve, tau: Option<(f64, f64)>, step: Optio
     let squares: f64 =
         rows.iter().zip(&weights).map(|(row, weight)| weight * (row.1 - value(&row.0, &answer)).powi(2)).sum();
     // The place of the step and the pace of a fill are chosen as well; a step is one of many places.
-    let chosen = terms as f64 + f64::from(u8::from(tau.is_some())) + f64::from(u8::from(curve == Curve::WarmFill)) + 2.0 * f64::from(u8::from(step.is_some()));
+    let chosen = terms as f64
+        + f64::from(u8::from(tau.is_some()))
+        + f64::from(u8::from(curve == Curve::WarmFill))
+        + 2.0 * f64::from(u8::from(step.is_some()));
     let count = points.len() as f64;
     let free = (kept - terms as f64).max(1.0);
     let noise = (squares / free).sqrt().max(FLOOR_MIB);

@@ -291,7 +291,8 @@ mod tests {
 
     #[test]
     fn too_few_prompts_are_said_to_be_too_few() {
-        let series: Vec<(f64, f64)> = (0..60).map(|at| (f64::from(at), 5500.0 * (1.0 - (-f64::from(at) / 20.0).exp()))).collect();
+        let series: Vec<(f64, f64)> =
+            (0..60).map(|at| (f64::from(at), 5500.0 * (1.0 - (-f64::from(at) / 20.0).exp()))).collect();
         let told = trend(&series, &Work { durations: vec![19.0; 3], ends: None });
         assert_eq!((told.shape, told.per_prompt), (Shape::TooShort, None));
         assert_eq!(trend(&series, &Work::default()).shape, Shape::TooShort);
@@ -302,9 +303,9 @@ mod tests {
     fn what_cannot_be_excluded_is_stated_by_the_noise() {
         for noise in [1.0, 5.0, 20.0] {
             let dice = &mut Dice(7);
-            let level: Vec<(f64, f64)> =
-                (0..300).map(|at| (f64::from(at), 3000.0 + noise * dice.normal())).collect();
-            let work = Work { durations: vec![10.0; 30], ends: Some((1..=30).map(|at| 10.0 * f64::from(at)).collect()) };
+            let level: Vec<(f64, f64)> = (0..300).map(|at| (f64::from(at), 3000.0 + noise * dice.normal())).collect();
+            let work =
+                Work { durations: vec![10.0; 30], ends: Some((1..=30).map(|at| 10.0 * f64::from(at)).collect()) };
             let told = trend(&level, &work);
             assert_eq!(told.shape, Shape::Plateau, "{noise}: {told:?}");
             assert!(told.bound <= 0.5 + noise * 0.3, "{noise}: {told:?}");

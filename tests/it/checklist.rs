@@ -78,7 +78,10 @@ fn a_core_leak_without_custom_nodes_is_opened() {
 fn a_leak_with_thirty_packs_is_bisected_first() {
     let told = checklist(&[PACKS]);
     assert_eq!(advice(&told), ("not-yet", "unknown"));
-    assert_eq!(states(&told), owned(&[("newest", "not-met"), ("clean-start", "cannot-tell"), ("repeats", "met"), ("complete", "met")]));
+    assert_eq!(
+        states(&told),
+        owned(&[("newest", "not-met"), ("clean-start", "cannot-tell"), ("repeats", "met"), ("complete", "met")])
+    );
     assert_eq!(lines(&told["advice"]["evidence"]), [54, 90]);
     assert_eq!(told["launcher"]["id"], "windows-portable");
     let headline = told["advice"]["headline"].as_str().unwrap();

@@ -174,7 +174,8 @@ fn gone_with_an_update_is_an_outcome_of_its_own() {
         fs::write(&path, text).unwrap();
         path.display().to_string()
     };
-    let quiet: String = leak.lines().filter(|line| !line.contains("memory leak")).map(|line| format!("{line}\n")).collect();
+    let quiet: String =
+        leak.lines().filter(|line| !line.contains("memory leak")).map(|line| format!("{line}\n")).collect();
     let (before, after) = (save("before.log", leak), save("after.log", quiet.replace("0.33.0", "0.35.0")));
     let json: Value = serde_json::from_str(&told(&["compare", &before, &after, "--format", "json"])).unwrap();
     let pair = &json["comparison"]["pairs"][0];
@@ -199,7 +200,11 @@ fn a_traceback_is_whole_in_the_draft() {
     let last = first + lines[first..].iter().position(|line| line.starts_with("RuntimeError: The size")).unwrap();
     for (number, line) in lines.iter().enumerate().take(last + 1).skip(first) {
         let wanted = format!("{:>6} | {}", number + 1, line.trim_start());
-        assert!(text.lines().any(|shown| shown.replace("| ", "|").replace(' ', "") == wanted.replace("| ", "|").replace(' ', "")), "{wanted}\n{text}");
+        assert!(
+            text.lines()
+                .any(|shown| shown.replace("| ", "|").replace(' ', "") == wanted.replace("| ", "|").replace(' ', "")),
+            "{wanted}\n{text}"
+        );
     }
     assert!(words(&text).contains("comfy-triage redact"), "the whole log is named as what to attach");
     assert!(!text.contains("only the seed"), "nothing is invented");
@@ -224,7 +229,10 @@ fn a_foreign_class_is_looked_up_in_the_node_packs() {
     let log = crate::case::root().join("fixtures/case/a02_strong_leak_25/console.log").display().to_string();
     let root = folder.path().display().to_string();
     let text = words(&told(&[&log, "--comfyui", &root]));
-    assert!(text.contains("Quibble-pack (class ZorblaxNet is defined in Quibble-pack/net.py, line 3; a hint"), "{text}");
+    assert!(
+        text.contains("Quibble-pack (class ZorblaxNet is defined in Quibble-pack/net.py, line 3; a hint"),
+        "{text}"
+    );
 }
 
 /// A report on a log with its samples.
@@ -265,7 +273,10 @@ fn the_shape_of_the_growth_is_told() {
         sampled(&format!("{folder}/{log}"), &format!("{folder}/{csv}"), &["--asked", "ram-high"])
     };
     let three = told("three.log", "three.csv");
-    assert!(three.contains("too few prompts") && !three.contains("leak-suspected") && !three.contains("752"), "{three}");
+    assert!(
+        three.contains("too few prompts") && !three.contains("leak-suspected") && !three.contains("752"),
+        "{three}"
+    );
     let filling = told("thirty.log", "filling.csv");
     assert!(filling.contains("less with each prompt") && filling.contains("a longer run tells"), "{filling}");
     assert!(!filling.contains("leak-suspected"), "{filling}");
@@ -293,7 +304,10 @@ fn genuine_runs_with_readings_are_right() {
 #[test]
 fn options_may_stand_before_the_command() {
     let run = file("options-before-the-command/run.log");
-    assert_eq!(told(&["--lang", "zh", "explain", "leak-confirmed"]), told(&["explain", "leak-confirmed", "--lang", "zh"]));
+    assert_eq!(
+        told(&["--lang", "zh", "explain", "leak-confirmed"]),
+        told(&["explain", "leak-confirmed", "--lang", "zh"])
+    );
     assert_eq!(told(&["-v", "triage", &run]), told(&["triage", &run, "-v"]));
     assert_eq!(
         told(&["--color", "never", "explain", "--cache-none"]),

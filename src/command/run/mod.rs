@@ -138,8 +138,8 @@ fn sample(watch: &Watch<'_>, mut file: File) {
         let pids = sampler.pids();
         let reading = cards.now(&pids);
         let answered = watch.stats.and_then(StatsUrl::ask);
-        let written = stamp(watch.stamps, &mut file)
-            .and_then(|()| sampler.line(&pids, &reading, answered.as_ref(), &mut file));
+        let written =
+            stamp(watch.stamps, &mut file).and_then(|()| sampler.line(&pids, &reading, answered.as_ref(), &mut file));
         if written.is_err() {
             break;
         }

@@ -55,7 +55,8 @@ pub fn wanted(run: &Run<'_>) -> Vec<(u64, u64, bool)> {
     if let Some(finding) = run.report.findings.first() {
         let session = run.read.timeline.session(finding.session);
         let cited = |line: u64| finding.evidence.iter().any(|cited| cited.at.line == line);
-        let failed = session.into_iter().flat_map(|session| &session.exceptions).find(|raised| cited(raised.at.place.line));
+        let failed =
+            session.into_iter().flat_map(|session| &session.exceptions).find(|raised| cited(raised.at.place.line));
         // A traceback is of use only as a whole.
         places.extend(failed.and_then(|raised| {
             let last = raised.last_line_at.as_ref()?.place.line;

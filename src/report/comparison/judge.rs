@@ -41,7 +41,12 @@ pub(super) fn refusal(obstacles: &[Difference], messages: &Messages<'_>) -> Judg
 }
 
 /// A fault that is gone in a newer ComfyUI: with what is known to be repaired in between.
-pub(super) fn after_update(a: &Side<'_>, b: &Side<'_>, judged: Judgement, messages: &Messages<'_>) -> Option<Judgement> {
+pub(super) fn after_update(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    judged: Judgement,
+    messages: &Messages<'_>,
+) -> Option<Judgement> {
     if judged.outcome != Outcome::Fixed {
         return None;
     }
@@ -56,7 +61,8 @@ pub(super) fn after_update(a: &Side<'_>, b: &Side<'_>, judged: Judgement, messag
         .find(|bug| bug.fixed_in.is_some_and(|fixed| fixed <= newer));
     let title = repaired.map(|bug| messages.packs.prose_text("bug", &bug.id, "title", messages.zh).unwrap_or(&bug.id));
     let fixed = repaired.and_then(|bug| bug.fixed_in).map(|version| version.to_string()).unwrap_or_default();
-    let values = [("a", before.as_str()), ("b", after.as_str()), ("title", title.unwrap_or_default()), ("fixed", &fixed)];
+    let values =
+        [("a", before.as_str()), ("b", after.as_str()), ("title", title.unwrap_or_default()), ("fixed", &fixed)];
     let reason = if repaired.is_some() { "compare-updated-known" } else { "compare-updated-reason" };
     Some(Judgement {
         outcome: Outcome::GoneAfterUpdate,
@@ -374,7 +380,10 @@ impl Judge<'_, '_> {
         let mut all = values.to_vec();
         all.extend([("error", &*error), ("place", place)]);
         let (outcome, headline) = if ran {
-            (Outcome::Changed, if place.is_empty() { "compare-failures-changed" } else { "compare-failures-changed-in" })
+            (
+                Outcome::Changed,
+                if place.is_empty() { "compare-failures-changed" } else { "compare-failures-changed-in" },
+            )
         } else {
             (Outcome::NotExercised, "compare-failures-other")
         };
@@ -468,8 +477,7 @@ impl Judge<'_, '_> {
                     true => (Outcome::Worse, "compare-slower", ratio),
                     false => (Outcome::Improved, "compare-faster", 1.0 / ratio),
                 };
-                let values =
-                    [("ratio", text::number(times, 2)), ("a", median(self.a)), ("b", median(self.b))];
+                let values = [("ratio", text::number(times, 2)), ("a", median(self.a)), ("b", median(self.b))];
                 let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 self.say(outcome, headline, "compare-seconds-reason", &values, lines)
             }

@@ -125,8 +125,8 @@ impl End {
             && stopped.is_some_and(|stop| {
                 let behind = |at: Option<&Evidence>| at.is_none_or(|at| stop.place < at.place);
                 // Python may still abort while it takes down a thread that was at work: that is the stop, no crash.
-                let crash = behind(self.crash.as_ref())
-                    && (!self.crash_code || behind(self.exit.as_ref().map(|(_, at)| at)));
+                let crash =
+                    behind(self.crash.as_ref()) && (!self.crash_code || behind(self.exit.as_ref().map(|(_, at)| at)));
                 crash && (self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
             })
     }

@@ -61,7 +61,16 @@ pub struct World {
 
 impl World {
     pub fn new(units: usize, faults: Vec<UnitSet>, rate: f64) -> Self {
-        Self { units, faults, rate, workflow: UnitSet::new(), needs: Vec::new(), tells: true, broken_shows: false, void: 0.0 }
+        Self {
+            units,
+            faults,
+            rate,
+            workflow: UnitSet::new(),
+            needs: Vec::new(),
+            tells: true,
+            broken_shows: false,
+            void: 0.0,
+        }
     }
 
     /// Units that are on and do not work, since what they need is off or broken.
@@ -148,7 +157,8 @@ fn search_through(world: &World, steadiness: Steadiness, skipped: Option<usize>,
             Next::Run { on, why, .. } => {
                 assert!(rounds.len() < 600, "no end in {world:?}");
                 // A round that could not run is never asked for again as it was.
-                let again = rounds.last().is_some_and(|last| last.on == on && matches!(last.seen, Seen::CannotRun { .. }));
+                let again =
+                    rounds.last().is_some_and(|last| last.on == on && matches!(last.seen, Seen::CannotRun { .. }));
                 assert!(!again, "asked for again: {on:?} in {world:?}");
                 let skip = skipped == Some(rounds.len());
                 let (seen, broken) = if skip { (Seen::Skip, UnitSet::new()) } else { world.run(&on, dice) };
