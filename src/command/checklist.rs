@@ -9,9 +9,9 @@ use super::{Console, Ended, Exit};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
-use crate::input::ReadOptions;
+use crate::pipeline::Pipeline;
 use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, checklist_text};
-use crate::report::{Question, Read, Run, add_class_source, answer, checklist, excerpt, read_clean, wanted};
+use crate::report::{Question, Read, Run, add_class_source, answer, checklist, excerpt, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 // Long: the steps of one call, each of which may end it with its own exit status.
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     for log in &logs {
         let name = redactor.line(&log.name);
         let open = || if heard { log.open() } else { log.open_attended(&attendant) };
-        match read_clean(&open, &packs, &ReadOptions::default(), &mut redactor) {
+        match open().and_then(|source| Pipeline::redacting(&packs, &mut redactor).read(source)) {
             Ok(story) => {
                 read.push((name, story));
                 kept.push(log);

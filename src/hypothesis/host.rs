@@ -232,7 +232,7 @@ fn in_flight_figures(view: &Context<'_>, messages: &Messages<'_>, ending: &Endin
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
     if let Some(mib) = ending.killed_anon_mib {
-        let lines = ending.kills.iter().map(|at| at.place.line).take(1).collect();
+        let lines = ending.killed_anon_line.into_iter().collect();
         figures.push(figure(
             "killed-anon-rss",
             messages.text("figure-anon", &[("size", &text::mib(mib))]),

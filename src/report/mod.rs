@@ -19,6 +19,8 @@ pub use comparison::*;
 pub use page_lines::{PageLine, page_lines};
 pub use pictures::*;
 pub use probe::*;
-pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
+pub use redaction::{Open, Survey, checked, learn, redactor, write_clean};
 pub use report::*;
-pub use triage::{Question, Read, answer, read_log};
+pub use triage::{Question, answer, read_log};
+
+pub use crate::pipeline::Read;

@@ -12,10 +12,10 @@ use super::report::{
 };
 use crate::catalog::{Packs, Verdict};
 use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
-use crate::event::{self, Classifier, Tally};
-use crate::input::{InputError, Intake, ReadOptions, Source};
+use crate::input::{InputError, ReadOptions, Source};
+use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
-use crate::timeline::{DuplicateLineFilter, Exception, Flag, Fold, OomRecord, Session, Timeline};
+use crate::timeline::{Exception, Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -35,33 +35,12 @@ pub struct Question {
 /// Name of a log that came through a pipe.
 const PIPE: &str = "-";
 
-/// A log that was read: its story, and how far it was understood.
-#[derive(Debug, Clone)]
-pub struct Read {
-    pub timeline: Timeline,
-    pub tally: Tally,
-    pub intake: Intake,
-}
-
-impl Read {
-    /// What was read; `intake` knows whether that is the whole log.
-    pub(crate) fn new(mut timeline: Timeline, tally: Tally, intake: Intake) -> Self {
-        if intake.truncated_by_error.is_some() {
-            timeline.break_off();
-        }
-        Self { timeline, tally, intake }
-    }
-}
-
 /// Reads a log to its end.
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<Read, InputError> {
-    let mut classifier = Classifier::new(packs, DuplicateLineFilter::new(Fold::new(packs)));
-    let intake = event::read(source, &mut classifier, options)?;
-    let (story, tally) = classifier.into_parts();
-    Ok(Read::new(story.finish(), tally, intake))
+    Pipeline::new(packs, PipelineOptions { read: options.clone(), ..PipelineOptions::default() }).read(source)
 }
 
 /// The report on a log that was read.

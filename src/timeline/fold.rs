@@ -201,11 +201,6 @@ impl LastText {
         overwrite(&mut self.note, at);
     }
 
-    /// A line that is not the last one.
-    fn pass(&mut self) {
-        self.seen = true;
-    }
-
     /// A single line may be all that somebody pasted, and is shown at length.
     fn evidence(&self) -> Option<Evidence> {
         let note = self.note.clone()?;
@@ -223,7 +218,8 @@ struct End {
     constraint: Option<(String, Evidence)>,
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
-    anon_mib: Option<f64>,
+    /// Private memory of the killed process in MiB, and the line that says so.
+    anon_mib: Option<(f64, u64)>,
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
@@ -426,22 +422,23 @@ impl Fold {
         }
     }
 
-    /// Keeps the last text, unless `at` cannot be that.
+    /// Keeps the last text.
     fn note_text(&mut self, at: &At<'_>) {
-        if at.followed {
-            self.last_text.pass();
-        } else {
-            self.end.cut = at.cut;
-            self.last_text.set(at);
-        }
+        self.end.cut = at.cut;
+        self.last_text.set(at);
     }
 }
 
 impl EventSink for Fold {
     fn event(&mut self, event: &Event<'_>) {
         self.timeline.events += 1;
-        if !matches!(event.what, What::Bar(_)) {
-            self.note_text(&event.at);
+        match event.what {
+            // The log ends in a bar's line as in any other.
+            What::Bar(bar) => {
+                let steps = format!("{}/{}", bar.done, bar.total);
+                self.note_text(&At { text: steps.as_bytes(), ..event.at });
+            }
+            _ => self.note_text(&event.at),
         }
         self.route_mark(event);
         self.note_wording(event);
@@ -497,14 +494,6 @@ impl EventSink for Fold {
         self.open.answer_of_docker(at, &self.signs);
         let Self { tentative, open, signs, .. } = self;
         tentative.as_deref_mut().unwrap_or(open).plain_line(at, signs);
-    }
-
-    fn silence(&mut self, count: u64, first: u64, last: u64) {
-        self.timeline.events += count;
-        self.last_text.pass();
-        let open = self.told();
-        open.touch(first);
-        open.touch(last);
     }
 }
 /// A text of the log, cut when it is absurdly long.

@@ -29,15 +29,18 @@ pub(super) fn start(desk: &Desk<'_>, args: &StartArgs, console: &mut Console<'_>
 
 fn begin(desk: &Desk<'_>, args: &StartArgs) -> Result<State, BisectError> {
     let lock = desk.store.lock()?;
-    if desk.store.exists() {
-        if !args.force {
-            return Err(BisectError::Exists { path: desk.store.path().display().to_string() });
-        }
-        desk.store.remove(&lock)?;
+    let replaces = desk.store.exists();
+    if replaces && !args.force {
+        return Err(BisectError::Exists { path: desk.store.path().display().to_string() });
     }
     let log = read(desk, &args.log, args.samples.as_deref())?;
     let mut state = first_state(desk, args, &log)?;
-    desk.store.save(&mut state, &lock)?;
+    // Only now: with a log that does not do, the old session stays.
+    if replaces {
+        desk.store.replace_session(&mut state, &lock)?;
+    } else {
+        desk.store.save(&mut state, &lock)?;
+    }
     Ok(state)
 }
 

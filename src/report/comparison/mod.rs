@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::{CurveReport, EvidenceReport, Grade, PromptsReport, Report};
-use super::triage::Read;
 use crate::diagnosis::Messages;
+use crate::pipeline::Read;
 use crate::samples::Samples;
 use crate::timeline::Session;
 

@@ -29,7 +29,7 @@ impl End {
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.by_kernel = true;
-                self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
+                self.anon_mib = anon_rss.map(|bytes| (bytes / MIB, at.place.line));
                 if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
                 {
                     self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
@@ -186,7 +186,8 @@ impl End {
             exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,
-            killed_anon_mib: self.anon_mib,
+            killed_anon_mib: self.anon_mib.map(|(mib, _)| mib),
+            killed_anon_line: self.anon_mib.map(|(_, line)| line),
             crash: self.crash.filter(|_| kind != EndingKind::CleanStop),
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,

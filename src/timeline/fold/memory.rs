@@ -44,7 +44,6 @@ impl Open {
                     oom.unloaded_all = Some(Evidence::of(at));
                     // The console tells it, so no report tells it beforehand: the log begins within its traceback.
                     oom.from_report = false;
-                    oom.last_line = at.place.line;
                 }
                 self.resident.clear();
                 // What is loaded after this was unloaded by it: no needless reload.
@@ -115,6 +114,7 @@ impl Open {
         if upgrade || oom.kind == "unknown" && !kind.is_empty() {
             oom.kind = kept(kind, NAME_KEPT);
         }
+        let known = (oom.numbers, oom.sizes.len());
         oom.numbers.merge(numbers);
         for (name, size) in sizes {
             if !oom.sizes.iter().any(|(known, _)| known == name) {
@@ -126,7 +126,10 @@ impl Open {
             oom.at = Evidence::of(at);
             oom.prompt = self.session.prompts.executed + 1;
         }
-        oom.last_line = oom.last_line.max(at.place.line);
+        // Its range ends with the message: what only says the same again stands elsewhere.
+        if (oom.numbers, oom.sizes.len()) != known || at.place.line == oom.last_line + 1 {
+            oom.last_line = oom.last_line.max(at.place.line);
+        }
         self.open_oom = open;
         true
     }
