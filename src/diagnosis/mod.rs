@@ -5,6 +5,7 @@
 mod concern;
 mod fill;
 mod fixes;
+mod flag_notes;
 mod launcher;
 mod no_fault;
 mod precedence;
@@ -13,6 +14,7 @@ mod unknowns;
 
 use crate::catalog::Verdict;
 use crate::event::Tally;
+use crate::hypothesis::slow;
 use crate::samples::Samples;
 use crate::timeline::Timeline;
 
@@ -65,12 +67,17 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     let samples = |view: &Context<'_>| question.samples.as_ref().filter(|_| view.is_last);
     let case = |view| Case { view, views: &views, messages, samples: samples(view), found: &[] };
     let mut findings: Vec<Finding> = views.iter().flat_map(|view| crate::hypothesis::examine(case(view))).collect();
-    findings.push(no_fault::examine(timeline, &views, messages, tally));
+    let asked_slow = question.asked.iter().any(|word| word == slow::WORD);
+    let quiet = no_fault::examine(timeline, &views, messages, tally);
+    let of_quiet = views.iter().find(|view| view.number == quiet.session && slow::may_replace(&quiet, asked_slow));
+    let slow = of_quiet.and_then(|view| slow::answer(&case(view), asked_slow));
+    findings.push(slow.unwrap_or(quiet));
     let choice = precedence::choose(&findings, &views, messages.packs, &question.asked);
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if chosen.id.is_by_design() && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    let is_slow = |view: &Context<'_>| view.number == chosen.session && slow::is_shown(view);
+    if chosen.id.is_by_design() && !views.iter().any(is_slow) && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = messages.text("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -88,6 +95,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         chosen.figures.splice(0..0, notes);
         let samples = question.samples.as_ref().filter(|_| view.is_last);
         chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, &chosen));
+        chosen.figures.extend(flag_notes::notes(view, messages, &chosen));
         chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != Verdict::GpuOom {

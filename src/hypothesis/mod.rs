@@ -22,6 +22,7 @@ pub(crate) mod oom;
 pub(crate) mod packages;
 pub(crate) mod refused;
 pub(crate) mod reload;
+pub(crate) mod slow;
 pub(crate) mod start;
 pub(crate) mod version_bug;
 pub(crate) mod watchdog;

@@ -15,7 +15,7 @@ use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
 use crate::input::{InputError, ReadOptions, Source};
 use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
-use crate::timeline::{Exception, Flag, OomRecord, Session, Timeline};
+use crate::timeline::{EndingKind, Exception, Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -317,7 +317,10 @@ fn ending(timeline: &Timeline, messages: &Messages<'_>) -> EndingReport {
     };
     let kind =
         serde_json::to_value(ending.kind).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-    let line = ending.at.as_ref().map_or_else(String::new, |at| at.place.line.to_string());
+    // Where a log stops is its last line, which may be a bar's.
+    let stops = matches!(ending.kind, EndingKind::Abrupt);
+    let last = timeline.sessions.last().map(|session| session.last_line).filter(|_| stops);
+    let line = last.or(ending.at.as_ref().map(|at| at.place.line)).map_or_else(String::new, |line| line.to_string());
     let text = messages.text(&format!("ending-{kind}"), &[("line", &line)]);
     EndingReport {
         kind,

@@ -25,6 +25,7 @@ use super::failure::Exception;
 use super::leak::LeakTracker;
 use super::names::{NameId, Names, Table};
 use super::note::{Note, overwrite};
+use super::pace::Pace;
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
@@ -102,6 +103,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    pace: Pace,
     track: Track,
     names: Names,
     loads: Table<LoadDraft>,
@@ -490,7 +492,9 @@ impl EventSink for Fold {
     fn unknown(&mut self, at: &At<'_>) {
         self.timeline.events += 1;
         self.note_text(at);
-        self.told().touch(at.place.line);
+        let open = self.told();
+        open.touch(at.place.line);
+        open.tick(at);
         self.open.answer_of_docker(at, &self.signs);
         let Self { tentative, open, signs, .. } = self;
         tentative.as_deref_mut().unwrap_or(open).plain_line(at, signs);

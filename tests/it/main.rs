@@ -6,6 +6,7 @@
 
 mod bisect_world;
 mod case;
+mod crashes;
 mod probe_world;
 mod rule;
 
@@ -52,6 +53,7 @@ mod said;
 mod schema;
 mod signals;
 mod sizes;
+mod slow;
 mod stops;
 mod supervisors;
 mod terminal;

@@ -70,6 +70,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::PassedLibrary
             | SignOf::Fault
             | SignOf::Switch
+            | SignOf::Silence
             | SignOf::StartEnd
             | SignOf::LoaderPack
             | SignOf::CrashCode

@@ -73,6 +73,8 @@ pub enum SignOf {
     PassedLibrary,
     /// A line that tells an end during the start.
     StartEnd,
+    /// What went on in a silence, by the lines around it.
+    Silence,
     /// What was on in this start; its word is a tag of remedies.
     Switch,
     /// A node pack whose nodes load the models of a workflow.
