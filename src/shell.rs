@@ -9,11 +9,7 @@ pub fn quoted(word: &str, windows: bool) -> String {
         return word.to_owned();
     }
     // A quote cannot be in a name on Windows; one in a log was put there by somebody.
-    if windows {
-        format!("\"{}\"", word.replace(['"', '%'], "?"))
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    if windows { format!("\"{}\"", word.replace('"', "?")) } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A folder's name that may stand in a command: no option, no folder above, and nothing that system forbids in names.

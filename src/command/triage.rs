@@ -21,7 +21,7 @@ use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
 use crate::pipeline::Pipeline;
 use crate::render::{Labels, Printer, View};
-use crate::report::{PageLine, Question, Read, Report, answer, page_lines, read_log};
+use crate::report::{PageLine, Question, Read, Report, add_class_source, answer, page_lines, read_log};
 use crate::system::Kind;
 
 /// Runs the command.
@@ -209,7 +209,9 @@ impl<'t> Telling<'t> {
     ) -> io::Result<()> {
         match read {
             Ok(read) => {
-                let report = answer(name, &read, self.packs, self.question);
+                let mut report = answer(name, &read, self.packs, self.question);
+                let messages = Messages { packs: self.packs, zh: self.question.zh };
+                add_class_source(&mut report, &read.timeline, self.args.comfyui.as_deref(), self.packs, &messages);
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }

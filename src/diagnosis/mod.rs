@@ -21,12 +21,14 @@ use crate::timeline::Timeline;
 pub use crate::catalog::messages::Messages;
 use crate::hypothesis::Case;
 pub use crate::hypothesis::by_design::cache_trigger_mib;
+pub use crate::hypothesis::classes::is_core;
 pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 pub use crate::hypothesis::finding_builder::{evidence, place};
+pub use crate::hypothesis::growth::judge as judge_growth;
 pub use crate::hypothesis::oom::{Part, Split, split};
 pub use launcher::Launch;
 use starts::Starts;
@@ -91,6 +93,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     if let Some(view) = view {
         let notes = concern::notes(view, messages, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        let samples = question.samples.as_ref().filter(|_| view.is_last);
+        chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, &chosen));
         chosen.figures.extend(flag_notes::notes(view, messages, &chosen));
         chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
         // What makes steps slow is no comfort where they failed.
@@ -110,7 +114,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         }
         None => (Vec::new(), Vec::new()),
     };
-    let cannot_tell = view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings)).unwrap_or_default();
+    let cannot_tell =
+        view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),

@@ -88,7 +88,11 @@ pub(super) fn what_of<'t>(
         EventKind::ServerStart => What::ServerStart,
         EventKind::ServerReady => What::ServerReady,
         EventKind::PromptGot => What::PromptGot,
-        EventKind::PromptExecuted => What::PromptExecuted { seconds: read.number("seconds").unwrap_or(0.0) },
+        EventKind::PromptExecuted => {
+            // Told in seconds, or in hours, minutes and seconds when it took long.
+            let part = |name: &str, unit: f64| read.number(name).unwrap_or(0.0) * unit;
+            What::PromptExecuted { seconds: part("hours", 3600.0) + part("minutes", 60.0) + part("seconds", 1.0) }
+        }
         EventKind::PromptInvalid => What::PromptInvalid { fields: fields(rule, captures) },
         EventKind::PromptDetail => What::PromptDetail { fields: fields(rule, captures) },
         EventKind::OutputIgnored => What::OutputIgnored,

@@ -13,6 +13,6 @@ mod stats;
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
 pub use processes::{Usage, pss_kib, tree, usage};
-pub use sample::{GpuReading, HEADER, Sampler};
+pub use sample::{GpuReading, HEADER, Sampler, prompt_line};
 pub use server::{USUAL_SERVER, running_log};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};

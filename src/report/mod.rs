@@ -2,6 +2,7 @@
 
 pub mod bisection;
 mod checklist;
+mod class_source;
 mod clean_json;
 mod comparison;
 mod page_lines;
@@ -13,6 +14,7 @@ mod report;
 mod triage;
 
 pub use checklist::*;
+pub use class_source::{ClassSource, add_class_source, class_source};
 pub use comparison::*;
 pub use page_lines::{PageLine, page_lines};
 pub use pictures::*;

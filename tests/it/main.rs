@@ -30,6 +30,7 @@ mod doubled;
 mod endings;
 mod explain;
 mod failures;
+mod folders;
 mod follow;
 mod handled;
 mod imports;

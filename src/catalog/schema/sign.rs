@@ -83,6 +83,8 @@ pub enum SignOf {
     Fault,
     /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
     CrashCode,
+    /// A folder of node packs, in small letters, whose nodes free memory: they hide a leak and repair none.
+    HidingPack,
 }
 
 /// Which texts of a log are looked at.

@@ -40,7 +40,14 @@ pub(super) fn items(state: &State, on: &[String], messages: &Messages<'_>) -> Ve
     let flags = flags.join(" ");
     let mut items = Vec::new();
     match &launch.template {
-        Some(template) => items.push(Item { command: Some(filled(template, &flags)), ..Item::default() }),
+        Some(template) => {
+            let text = if launch.own_flags_unknown && !flags.is_empty() {
+                messages.text("bisect-usual-flags", &[])
+            } else {
+                String::new()
+            };
+            items.push(Item { text, command: Some(filled(template, &flags)), quotes: Vec::new() });
+        }
         None if flags.is_empty() => items.push(Item::text(messages.text("bisect-no-flags", &[]))),
         None => {
             let how = messages.packs.prose_text("launcher", &launch.id, "add", messages.zh).unwrap_or_default();

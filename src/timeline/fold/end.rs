@@ -122,9 +122,13 @@ impl End {
     /// Whoever was told to stop and did not end in time is killed.
     fn was_asked(&self, stopped: Option<&Evidence>) -> bool {
         !self.by_memory()
-            && self.crash.is_none()
-            && !self.crash_code
-            && stopped.is_some_and(|stop| self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
+            && stopped.is_some_and(|stop| {
+                let behind = |at: Option<&Evidence>| at.is_none_or(|at| stop.place < at.place);
+                // Python may still abort while it takes down a thread that was at work: that is the stop, no crash.
+                let crash =
+                    behind(self.crash.as_ref()) && (!self.crash_code || behind(self.exit.as_ref().map(|(_, at)| at)));
+                crash && (self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
+            })
     }
 
     // Long: one decision, read from the top: each branch rests on all those above it.
@@ -184,7 +188,7 @@ impl End {
             kills: self.kills,
             killed_anon_mib: self.anon_mib.map(|(mib, _)| mib),
             killed_anon_line: self.anon_mib.map(|(_, line)| line),
-            crash: self.crash,
+            crash: self.crash.filter(|_| kind != EndingKind::CleanStop),
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,
             given_up: self.given_up,
