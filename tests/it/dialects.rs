@@ -28,11 +28,18 @@ fn answer(report: &Value) -> Value {
 fn strip_places(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            // A bar that a journal swallowed tells no speed.
+            // A bar that a journal swallowed tells no speed, and only some dresses tell the time.
             fields.retain(|name, _| {
                 !matches!(
                     name.as_str(),
-                    "at" | "line" | "first_line" | "last_line" | "seconds_per_step" | "released_at"
+                    "at" | "line"
+                        | "first_line"
+                        | "last_line"
+                        | "seconds_per_step"
+                        | "released_at"
+                        | "began_at"
+                        | "ended_at"
+                        | "load_seconds"
                 )
             });
             fields.values_mut().for_each(strip_places);

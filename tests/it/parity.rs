@@ -90,7 +90,7 @@ fn report(packs: &Packs, read: &Read) -> Report {
 fn essence(report: &Report) -> String {
     let sessions: Vec<String> = report.sessions.iter().map(session_essence).collect();
     format!(
-        "{:?} {:?} {:?}\n{}\n{} {} {} {}",
+        "{:?} {:?} {:?}\n{}\n{} {} {}",
         report.verdict.primary,
         report.verdict.secondary,
         report.verdict.grade,
@@ -98,7 +98,6 @@ fn essence(report: &Report) -> String {
         report.ending.kind,
         report.fitness.lines,
         report.fitness.texts,
-        report.fitness.understood,
     )
 }
 
