@@ -2,6 +2,7 @@
 //! (a traceback's last line, a typed command).
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use memchr::memmem::Finder;
 use serde::Serialize;
@@ -13,6 +14,7 @@ use super::hint::{GAP, Hint, MAIN};
 use super::import_table::Row;
 use super::inferred_prefix::{Breaks, Broken};
 use super::oom::OomPhrases;
+use super::paste::Paste;
 use super::prefix_inference::Learner;
 use super::rich_traceback::Boxed;
 use super::what::{fact_value, what_of};
@@ -20,6 +22,9 @@ use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
 use crate::catalog::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 use crate::input::{Bar, Place, Segment, Sink};
+
+/// Bytes of a line from which on it may hold a whole log.
+const LONG: usize = 120;
 
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;
@@ -59,6 +64,7 @@ pub struct Classifier<'p, S> {
     gap: Finder<'static>,
     command_continues: bool,
     wrapped: Wrapped,
+    paste: OnceCell<Paste>,
 }
 
 impl<'p, S: EventSink> Classifier<'p, S> {
@@ -79,6 +85,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
             gap: Finder::new(GAP),
             command_continues: false,
             wrapped: Wrapped::default(),
+            paste: OnceCell::new(),
         }
     }
 
@@ -425,11 +432,28 @@ impl<'p, S: EventSink> Classifier<'p, S> {
     }
 }
 
-impl<S: EventSink> Sink for Classifier<'_, S> {
-    fn segment(&mut self, segment: &Segment<'_>) {
+impl<S: EventSink> Classifier<'_, S> {
+    /// A segment that is one text.
+    fn one(&mut self, segment: &Segment<'_>) {
         let mut spans = Spans::new();
         let answer = self.asker.ask(segment.text, segment.is_bare(), &mut spans);
         self.told(segment, answer, &mut spans, false);
+    }
+}
+
+impl<S: EventSink> Sink for Classifier<'_, S> {
+    fn segment(&mut self, segment: &Segment<'_>) {
+        if segment.text.len() >= LONG
+            && let Some(pieces) = self.paste.get_or_init(|| Paste::of(self.packs)).split(segment.text)
+        {
+            let mut place = segment.place;
+            for piece in &pieces {
+                place.segment = place.segment.max(1) + 1;
+                self.one(&Segment { text: piece.as_bytes(), place, ..*segment });
+            }
+            return;
+        }
+        self.one(segment);
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {

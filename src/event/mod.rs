@@ -17,6 +17,7 @@ mod import_table;
 mod inferred_prefix;
 mod match_cache;
 mod oom;
+mod paste;
 mod prefix_inference;
 mod quote;
 mod rich_traceback;
