@@ -95,6 +95,7 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
             messages.text(key, &[("prompts", &prompts), ("stopped", &stopped)]),
         )
         .grade(grade, messages.text(reason, &[]))
+        .figures(threads(view, messages))
         .because(lines);
     }
     let baseline = session.fact("total_vram_mib").is_some_and(|fact| !fact.weak)
@@ -109,6 +110,7 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
             messages.text("no-fault-start", &[]),
         )
         .grade(Grade::Moderate, messages.text("grade-no-fault-start", &[]))
+        .figures(threads(view, messages))
         .because(fact.into_iter().collect());
     }
     let code = ending.and_then(|ending| ending.exit_code);
@@ -252,8 +254,28 @@ fn insufficient(view: &Context<'_>, messages: &Messages<'_>, key: &str) -> Findi
         // The terminal printed nothing more.
         "insufficient-ended" => draft.settle(messages.text(settle_silent(view), &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(messages.text("settle-crash", &[])).because(lines),
+        "insufficient-in-flight" => draft.settle(messages.text("settle-in-flight", &[])).because(lines),
         _ => draft.settle(messages.text("settle-insufficient", &[])).because(lines),
     }
+}
+
+/// Threads that ended with an error while ComfyUI went on.
+fn threads(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Figure> {
+    let ended =
+        view.session.exceptions.iter().filter(|exception| exception.thread.is_some() && exception.kind.is_some());
+    ended
+        .take(2)
+        .map(|exception| {
+            let what = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+            let what = crate::text::cut_chars(&what, 120);
+            let line = exception.last_line_at.as_ref().unwrap_or(&exception.at).place.line;
+            let text = match exception.dirs.last() {
+                Some(dir) => messages.text("figure-thread", &[("who", dir), ("what", &what)]),
+                None => messages.text("figure-thread-own", &[("what", &what)]),
+            };
+            told("thread", text, Basis::Measured, vec![line])
+        })
+        .collect()
 }
 
 /// What tells how a process ended that printed nothing: systems keep that in different places.

@@ -4,6 +4,7 @@
 //! Long: one state machine; its arms share its state.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use memchr::memmem::Finder;
 use serde::Serialize;
@@ -14,6 +15,7 @@ use super::hint::{GAP, MAIN, launch_or_gap};
 use super::import_table::Row;
 use super::inferred_prefix::{Breaks, Broken, may_be_broken};
 use super::oom::OomPhrases;
+use super::paste::Paste;
 use super::prefix_inference::Learner;
 use super::rich_traceback::Boxed;
 use super::what::{fact_value, what_of};
@@ -21,6 +23,9 @@ use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
 use crate::catalog::{Candidates, CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 use crate::input::{Bar, Place, Segment, Sink};
+
+/// Bytes of a line from which on it may hold a whole log.
+const LONG: usize = 120;
 
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
 const TEXTS_PER_LINE: u32 = 64;
@@ -56,6 +61,7 @@ pub struct Classifier<'p, S> {
     gap: Finder<'static>,
     command_continues: bool,
     wrapped: Wrapped,
+    paste: OnceCell<Paste>,
 }
 
 impl<'p, S: EventSink> Classifier<'p, S> {
@@ -73,6 +79,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
             gap: Finder::new(GAP),
             command_continues: false,
             wrapped: Wrapped::default(),
+            paste: OnceCell::new(),
         }
     }
 
@@ -385,8 +392,9 @@ impl<'p, S: EventSink> Classifier<'p, S> {
     }
 }
 
-impl<S: EventSink> Sink for Classifier<'_, S> {
-    fn segment(&mut self, segment: &Segment<'_>) {
+impl<S: EventSink> Classifier<'_, S> {
+    /// A segment that is one text.
+    fn one(&mut self, segment: &Segment<'_>) {
         self.tally.texts += 1;
         let text = segment.text;
         let mut spans = Spans::new();
@@ -401,6 +409,22 @@ impl<S: EventSink> Sink for Classifier<'_, S> {
             None if self.is_calm() && !self.may_mean(text, segment.is_bare(), candidates) => self.pass(segment),
             None => self.unknown(segment),
         }
+    }
+}
+
+impl<S: EventSink> Sink for Classifier<'_, S> {
+    fn segment(&mut self, segment: &Segment<'_>) {
+        if segment.text.len() >= LONG
+            && let Some(pieces) = self.paste.get_or_init(|| Paste::of(self.packs)).split(segment.text)
+        {
+            let mut place = segment.place;
+            for piece in &pieces {
+                place.segment = place.segment.max(1) + 1;
+                self.one(&Segment { text: piece.as_bytes(), place, ..*segment });
+            }
+            return;
+        }
+        self.one(segment);
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {

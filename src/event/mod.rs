@@ -11,6 +11,7 @@ mod hint;
 mod import_table;
 mod inferred_prefix;
 mod oom;
+mod paste;
 mod prefix_inference;
 mod quote;
 mod rich_traceback;

@@ -79,7 +79,7 @@ fn finding(view: &Context<'_>, messages: &Messages<'_>, others: &[&Finding]) -> 
     }
     // A start that is not through yet is told as such.
     let unfinished = super::start::unfinished(view);
-    if harmless && unfinished.is_some() && others.is_empty() {
+    if harmless && unfinished.is_some() && others.is_empty() && consequences(at, view, messages).is_empty() {
         return None;
     }
     let mut figures: Vec<Figure> = Vec::new();

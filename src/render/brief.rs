@@ -7,7 +7,7 @@ use super::document::{Block, Document, Item, Quote, push_items};
 use super::label::Labels;
 use super::palette::Tone;
 use crate::catalog::{Verdict, VerdictClass};
-use crate::report::{Candidate, Figure, Finding, Reference, Report, Status, Step};
+use crate::report::{Candidate, Figure, Finding, PromptsReport, Reference, Report, Status, Step};
 use crate::text::width;
 
 /// Widest figure that shares a row, in columns.
@@ -114,6 +114,7 @@ impl Brief<'_> {
                 self.blocks.push(Block::Figures(figure_rows(figures, self.labels)));
             }
         }
+        self.prompts();
         self.ending();
         self.also(primary);
         self.ruled_out();
@@ -140,6 +141,31 @@ impl Brief<'_> {
 
     fn push(&mut self, label: &str, items: Vec<Item>) {
         push_items(&mut self.blocks, self.labels, label, items);
+    }
+
+    /// How many prompts there were and what became of them.
+    fn prompts(&mut self) {
+        let of =
+            |count: fn(&PromptsReport) -> u64| self.report.sessions.iter().map(|one| count(&one.prompts)).sum::<u64>();
+        let failed = of(|one| one.failed + one.broken);
+        let running = u64::from(self.report.ending.in_flight.is_some());
+        let counts = [
+            ("received", of(|one| one.got)),
+            ("ended", of(|one| one.executed - one.failed.min(one.executed))),
+            ("failed", failed),
+            ("refused", of(|one| one.invalid)),
+            ("ignored", of(|one| one.ignored)),
+            ("running", running),
+            ("queued", of(|one| one.lost).saturating_sub(running)),
+        ];
+        if counts.iter().all(|(_, count)| *count == 0) {
+            return;
+        }
+        let told = counts.iter().filter(|(name, count)| *count > 0 || *name == "ended");
+        let words: Vec<String> = told
+            .map(|(name, count)| self.labels.with(&format!("count-{name}"), &[("n", &count.to_string())]))
+            .collect();
+        self.push("prompts", vec![Item::text(self.labels.list(&words))]);
     }
 
     /// Only an end that says something: a log that goes on, or a clean stop, needs no line.

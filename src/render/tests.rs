@@ -113,7 +113,16 @@ fn session() -> SessionReport {
                 at: at(15),
             },
         ],
-        prompts: PromptsReport { got: 3, executed: 2, failed: 1, lost: 1, invalid: 0, interrupted: 0 },
+        prompts: PromptsReport {
+            got: 3,
+            executed: 2,
+            failed: 1,
+            lost: 1,
+            invalid: 0,
+            interrupted: 0,
+            ignored: 0,
+            broken: 0,
+        },
         leaks: [(
             "ZorblaxNet".to_owned(),
             LeakReport {

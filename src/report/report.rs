@@ -114,6 +114,10 @@ pub struct PromptsReport {
     pub lost: u64,
     pub invalid: u64,
     pub interrupted: u64,
+    /// Outputs that were left out of prompts that ran.
+    pub ignored: u64,
+    /// Failed without a `Prompt executed` behind it; no part of `executed`.
+    pub broken: u64,
 }
 
 /// The leak texts about one class.

@@ -182,6 +182,8 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
             lost: session.prompts.lost,
             invalid: session.prompts.invalid,
             interrupted: session.prompts.interrupted,
+            ignored: session.prompts.ignored,
+            broken: session.prompts.broken,
         },
         leaks: leaks(session),
         leak_passes: session.leak_passes,

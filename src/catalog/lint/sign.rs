@@ -50,6 +50,8 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::NodeFolder
             | SignOf::LibraryFolder
             | SignOf::Consequence
+            | SignOf::PasteHead
+            | SignOf::PastePhrase
             | SignOf::RequirementsCommand
             | SignOf::OtherProgram
             | SignOf::UserSite

@@ -35,6 +35,10 @@ pub enum SignOf {
     RequirementsCommand,
     /// Another program than ComfyUI, named by `is`.
     OtherProgram,
+    /// A text that begins a line of ComfyUI's, by which a log on one line is split.
+    PasteHead,
+    /// A text inside such lines, whose capital letters a log in small letters has lost.
+    PastePhrase,
     /// A frame of an exception that follows from what the rule `is` told before.
     Consequence,
     /// A folder of packages that a user installed beside every Python.

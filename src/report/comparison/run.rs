@@ -127,6 +127,8 @@ impl<'r> Side<'r> {
                 lost: prompts.lost,
                 invalid: prompts.invalid,
                 interrupted: prompts.interrupted,
+                ignored: prompts.ignored,
+                broken: prompts.broken,
             },
             seconds: self.seconds,
             held,
