@@ -10,6 +10,7 @@ mod shared;
 
 use std::path::PathBuf;
 
+use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
@@ -17,8 +18,8 @@ pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
 pub(crate) use output::AnswerFile;
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
-    ViewFormat, WorryArgs,
+    LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
+    WorryArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -419,8 +420,8 @@ impl Cli {
             Some(_) => return self.color.choice(),
         };
         match format {
-            FormatName::Json | FormatName::Ndjson | FormatName::Html => anstream::ColorChoice::AlwaysAnsi,
-            FormatName::Text | FormatName::Markdown => self.color.choice(),
+            Format::Json | Format::Ndjson | Format::Html => anstream::ColorChoice::AlwaysAnsi,
+            Format::Text | Format::Markdown => self.color.choice(),
         }
     }
 }

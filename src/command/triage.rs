@@ -12,12 +12,12 @@ use super::probe::{ask_with_env, samples};
 use super::redaction::{Log, learn_all, show, tell};
 use super::{Console, Ended, Exit, newest};
 use crate::catalog::{Packs, Verdict};
-use crate::cli::{FormatName, TriageArgs};
+use crate::cli::TriageArgs;
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
-use crate::render::{Labels, Printer, View};
+use crate::render::{Format, Labels, Printer, View};
 use crate::report::{PageLine, Question, Read, Report, answer, page_lines, read_clean, read_log};
 use crate::system::Kind;
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let messages = Messages { packs: &packs, zh };
     if let Some(chosen) = &chosen {
         let text = chosen.announcement(&messages);
-        let to = if args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+        let to = if args.report.format == Format::Text { &mut *console.out } else { &mut *console.err };
         to.write_all(text.as_bytes())?;
     } else if console.around.stdin_is_terminal && inputs.contains(&Input::Stdin) {
         let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
@@ -80,7 +80,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
     for input in &inputs {
-        if args.report.format == FormatName::Html {
+        if args.report.format == Format::Html {
             telling.page_of(input, &attendant, console)?;
         } else {
             let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
@@ -165,7 +165,7 @@ struct Telling<'t> {
 impl<'t> Telling<'t> {
     fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
         let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
-        let printer = Printer::new(args.report.format.into(), view, packs, question.zh, logs);
+        let printer = Printer::new(args.report.format, view, packs, question.zh, logs);
         Self { args, question, packs, chosen: None, printer, exit: Exit::Done }
     }
 
@@ -197,7 +197,7 @@ impl<'t> Telling<'t> {
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }
-                if self.args.report.format == FormatName::Html {
+                if self.args.report.format == Format::Html {
                     let lines = lines(&report);
                     self.printer.page(report, lines);
                     return Ok(());
@@ -208,8 +208,7 @@ impl<'t> Telling<'t> {
                 });
                 self.printer.report(report, console.out)?;
                 // Beside the answer: JSON holds nothing but the report.
-                let to =
-                    if self.args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+                let to = if self.args.report.format == Format::Text { &mut *console.out } else { &mut *console.err };
                 to.write_all(earlier.unwrap_or_default().as_bytes())
             }
             Err(error) => {

@@ -14,13 +14,14 @@ use crate::catalog::Packs;
 use crate::report::{Output, PageLine, Report, SCHEMA_VERSION, Tool};
 
 /// How a report is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     #[default]
     Text,
     Json,
     Ndjson,
     Markdown,
+    /// One file with pictures, for a browser
     Html,
 }
 
