@@ -10,7 +10,6 @@ mod shared;
 
 use std::path::PathBuf;
 
-use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
@@ -419,10 +418,7 @@ impl Cli {
             Some(Command::Triage(args)) => args.report.format,
             Some(_) => return self.color.choice(),
         };
-        match format {
-            Format::Json | Format::Ndjson | Format::Html => anstream::ColorChoice::AlwaysAnsi,
-            Format::Text | Format::Markdown => self.color.choice(),
-        }
+        if format.is_for_people() { self.color.choice() } else { anstream::ColorChoice::AlwaysAnsi }
     }
 }
 

@@ -25,6 +25,13 @@ pub enum Format {
     Html,
 }
 
+impl Format {
+    /// Read by people: with colours where a terminal shows them.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown)
+    }
+}
+
 /// Writes the reports of one run.
 #[derive(Debug)]
 pub struct Printer<'p> {
