@@ -17,8 +17,8 @@ pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
 pub(crate) use output::AnswerFile;
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
-    ViewFormat, WorryArgs,
+    LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
+    WorryArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -426,10 +426,7 @@ impl Cli {
             Some(Command::Triage(args)) => args.report.format,
             Some(_) => return self.color.choice(),
         };
-        match format {
-            FormatName::Json | FormatName::Ndjson | FormatName::Html => anstream::ColorChoice::AlwaysAnsi,
-            FormatName::Text | FormatName::Markdown => self.color.choice(),
-        }
+        if format.is_for_people() { self.color.choice() } else { anstream::ColorChoice::AlwaysAnsi }
     }
 }
 

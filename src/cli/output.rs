@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BisectCommand, Cli, Command, FormatName, OutputArgs, ViewArgs, ViewFormat};
+use super::{BisectCommand, Cli, Command, OutputArgs, ViewArgs, ViewFormat};
+use crate::render::Format;
 
 /// Where an answer goes, and which files it is about.
 #[derive(Debug, Clone, Default)]
@@ -50,7 +51,7 @@ impl Cli {
 
 fn triage(args: &mut super::TriageArgs) -> AnswerFile {
     if args.output.open {
-        args.report.format = FormatName::Html;
+        args.report.format = Format::Html;
     }
     AnswerFile::of(&args.output, &args.logs)
 }

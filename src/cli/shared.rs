@@ -82,7 +82,7 @@ pub struct ReportArgs {
     pub packs: PackArgs,
     /// How to write the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: FormatName,
+    pub format: Format,
     #[command(flatten)]
     pub language: LanguageArgs,
 }
@@ -112,28 +112,4 @@ pub enum ViewFormat {
     Json,
     /// One file with pictures, for a browser
     Html,
-}
-
-/// Formats of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum FormatName {
-    #[default]
-    Text,
-    Json,
-    Ndjson,
-    Markdown,
-    /// One file with pictures, for a browser
-    Html,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Text => Self::Text,
-            FormatName::Json => Self::Json,
-            FormatName::Ndjson => Self::Ndjson,
-            FormatName::Markdown => Self::Markdown,
-            FormatName::Html => Self::Html,
-        }
-    }
 }

@@ -14,13 +14,13 @@ use super::probe::{ask_with_env, samples};
 use super::redaction::{Log, learn_all, show, tell};
 use super::{Console, Ended, Exit, newest};
 use crate::catalog::{Packs, Verdict};
-use crate::cli::{FormatName, TriageArgs};
+use crate::cli::TriageArgs;
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
 use crate::pipeline::Pipeline;
-use crate::render::{Labels, Printer, View};
+use crate::render::{Format, Labels, Printer, View};
 use crate::report::{PageLine, Question, Read, Report, add_class_source, answer, page_lines, read_log};
 use crate::system::Kind;
 
@@ -73,7 +73,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let messages = Messages { packs: &packs, zh };
     if let Some(chosen) = &chosen {
         let text = chosen.announcement(&messages);
-        let to = if args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+        let to = if args.report.format == Format::Text { &mut *console.out } else { &mut *console.err };
         to.write_all(text.as_bytes())?;
     } else if console.around.stdin_is_terminal && inputs.contains(&Input::Stdin) {
         let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
@@ -84,7 +84,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     telling.chosen = chosen.as_ref();
     let read =
         |input: &Input| attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
-    let page = args.report.format == FormatName::Html;
+    let page = args.report.format == Format::Html;
     for input in inputs.iter().filter(|_| page) {
         telling.page_of(input, &attendant, console)?;
         if telling.ends(&attendant) {
@@ -181,7 +181,7 @@ struct Telling<'t> {
 impl<'t> Telling<'t> {
     fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
         let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
-        let printer = Printer::new(args.report.format.into(), view, packs, question.zh, logs);
+        let printer = Printer::new(args.report.format, view, packs, question.zh, logs);
         Self { args, question, packs, chosen: None, printer, exit: Exit::Done }
     }
 
@@ -215,7 +215,7 @@ impl<'t> Telling<'t> {
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }
-                if self.args.report.format == FormatName::Html {
+                if self.args.report.format == Format::Html {
                     let lines = lines(&report);
                     self.printer.page(report, lines);
                     return Ok(());
@@ -226,8 +226,7 @@ impl<'t> Telling<'t> {
                 });
                 self.printer.report(report, console.out)?;
                 // Beside the answer: JSON holds nothing but the report.
-                let to =
-                    if self.args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+                let to = if self.args.report.format == Format::Text { &mut *console.out } else { &mut *console.err };
                 to.write_all(earlier.unwrap_or_default().as_bytes())
             }
             Err(error) => {

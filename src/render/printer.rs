@@ -14,14 +14,22 @@ use crate::catalog::Packs;
 use crate::report::{Output, PageLine, Report, SCHEMA_VERSION, Tool};
 
 /// How a report is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {
     #[default]
     Text,
     Json,
     Ndjson,
     Markdown,
+    /// One file with pictures, for a browser
     Html,
+}
+
+impl Format {
+    /// Read by people: with colours where a terminal shows them.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown)
+    }
 }
 
 /// Writes the reports of one run.

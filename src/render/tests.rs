@@ -33,6 +33,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         references: Vec::new(),
         settle: None,
         values: std::collections::BTreeMap::new(),
+        circumstances: Vec::new(),
         session: 1,
         prompt: None,
         recovered: false,

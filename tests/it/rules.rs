@@ -5,18 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rule::{id, key, none, prose, tables, text, texts};
+use comfy_triage::catalog::lint::{AREAS, FACTS, STRUCTURES};
 use comfy_triage::catalog::{EventKind, Packs};
 use toml::Value;
 
-const AREAS: &str = "startup memory-baseline device attention import custom-node load unload leak oom pin cache dynamic-vram \
-                     offload execution container host shell kernel shutdown report logger";
-const FACTS: &str = "comfyui_version git_describe pytorch_version python_version os device total_vram_mib total_ram_mib \
-                     cgroup_limit_mib host_ram_mib vram_state pinned_budget_mib async_streams dynamic_vram cache_mode attention \
-                     log_level smart_memory aimdo_version kitchen_version frontend_version gpu_arch rocm_version mac_version \
-                     numpy_version other_program required_by requirements_path revision_date xformers_version install_path user_dir log_path python_path swap_mib embedded_python launcher nodes_disabled \
-                     memory_limited ram_free_mib commit_free_mib commit_total_mib";
-const STRUCTURES: &str = "reload-each-prompt growth oom tiled-retry load-size-grows killed crash leak pin-errors host-oom \
-                          import-failure container seconds-grow";
 const NODE_VERDICTS: &str = "node-fault node-fault-repaired open-report not-at-fault interaction";
 /// Not a fact: the line may describe another machine state than the start, so it never overrides.
 const WEAK: &str = "weak";
@@ -96,7 +88,7 @@ fn no_rule_takes_its_near_miss() {
 #[test]
 fn rules_say_what_the_program_can_read() {
     let (packs, _) = Packs::with_folders(&[]);
-    let (areas, facts) = (list(AREAS), list(FACTS));
+    let (areas, facts) = (BTreeSet::from(AREAS), BTreeSet::from(FACTS));
     let mut faults = Vec::new();
     for (file, item) in &tables()["message"] {
         let place = format!("{} {}", file.display(), id(item));
@@ -125,7 +117,7 @@ fn rules_say_what_the_program_can_read() {
 #[test]
 fn lines_of_a_start_give_facts_by_their_names() {
     let (packs, _) = Packs::with_folders(&[]);
-    let facts = list(FACTS);
+    let facts = BTreeSet::from(FACTS);
     let mut faults = Vec::new();
     for (file, item) in tables()["message"].iter().filter(|(_, item)| text(item, "event") == "fact") {
         for example in texts(item, "match") {
@@ -193,7 +185,7 @@ fn flags_named_in_advice_exist() {
 #[test]
 fn bugs_and_nodes_keep_to_the_closed_lists() {
     let tables = tables();
-    let (structures, verdicts) = (list(STRUCTURES), list(NODE_VERDICTS));
+    let (structures, verdicts) = (BTreeSet::from(STRUCTURES), list(NODE_VERDICTS));
     let mut faults = Vec::new();
     for (file, bug) in &tables["bug"] {
         let unknown = texts(bug, "structure").into_iter().filter(|name| !structures.contains(name));

@@ -24,12 +24,12 @@ use super::destination::{beside, open};
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
-use crate::cli::{FormatName, LaunchArgs};
+use crate::cli::LaunchArgs;
 use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl, prompt_line};
 use crate::probe::{Probe, Root};
-use crate::render::{PageReport, Printer, View, page};
+use crate::render::{Format, PageReport, Printer, View, page};
 use crate::report::{Question, Report, answer, page_lines, read_log};
 use child::Child;
 use fault::RunError;
@@ -178,8 +178,8 @@ fn report(
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
     let view = View { verbose: args.verbose, ..console.view() };
-    let mut printer = Printer::new(args.show.format.into(), view, packs, messages.zh, 1);
-    let html = args.show.format == FormatName::Html;
+    let mut printer = Printer::new(args.show.format, view, packs, messages.zh, 1);
+    let html = args.show.format == Format::Html;
     if html || args.open {
         write_page(args, files, answered.clone(), packs, console)?;
     }
@@ -222,7 +222,7 @@ fn write_page(
     };
     let zh = report.language == "zh";
     let text = page(&[PageReport { report, lines }], packs, zh, None);
-    let given = args.report.as_ref().filter(|_| args.show.format == FormatName::Html);
+    let given = args.report.as_ref().filter(|_| args.show.format == Format::Html);
     let (path, wrote) = match given {
         Some(path) => (path.clone(), files::set_aside(path).and_then(|_| std::fs::write(path, &text))),
         None => beside(Some(&files.log), text.as_bytes()),
