@@ -6,7 +6,14 @@ use super::*;
 use crate::report::bisection::{Install, Launch};
 
 fn state() -> State {
-    let launch = Launch { id: "unknown".to_owned(), template: None, settings: None, container: false, windows: false };
+    let launch = Launch {
+        id: "unknown".to_owned(),
+        template: None,
+        own_flags_unknown: false,
+        settings: None,
+        container: false,
+        windows: false,
+    };
     State {
         format: FORMAT,
         revision: 0,
@@ -15,6 +22,7 @@ fn state() -> State {
         symptom_line: None,
         prompts: 3,
         steady: true,
+        unsettled: false,
         runs: 1,
         keep: Vec::new(),
         install: Install { packs: Vec::new(), baseline: BTreeMap::new(), whitelist: true, launch },
