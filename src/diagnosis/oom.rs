@@ -126,7 +126,7 @@ fn full_of_torch(oom: &OomRecord, split: &Split) -> bool {
 }
 
 fn lines(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -> Vec<EvidenceReport> {
-    let mut lines = vec![evidence(&oom.at.clone().through(oom.last_line.min(oom.at.place.line + 6)), None)];
+    let mut lines = vec![evidence(&oom.at.clone().through(oom.last_line), None)];
     if let Some(at) = &oom.unloaded_all {
         lines.push(evidence(at, Some(words.say("remark-all-unloaded", &[]))));
     }

@@ -119,7 +119,8 @@ fn fit(view: &View<'_>) -> Option<bool> {
 fn median_seconds(view: &View<'_>) -> Option<f64> {
     let mut seconds: Vec<f64> = view.session.prompt_list.iter().filter_map(|prompt| prompt.seconds).collect();
     seconds.sort_by(f64::total_cmp);
-    seconds.get(seconds.len() / 2).copied()
+    let (low, high) = (seconds.get(seconds.len().checked_sub(1)? / 2)?, seconds.get(seconds.len() / 2)?);
+    Some((low + high) / 2.0)
 }
 
 /// Requested in each prompt, with its file read anew: another checkpoint, a rebuilt loader output, or a cache that

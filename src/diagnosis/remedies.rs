@@ -112,6 +112,8 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
     add("custom-nodes-off", view.nodes_off());
+    add("device-clone", session.counts.device_clones.is_some());
+    add("pack-suspected", !finding.candidates.is_empty());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
     tags
 }

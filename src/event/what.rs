@@ -64,6 +64,12 @@ impl<'t> Read<'_, '_, 't> {
             .unwrap_or(Whose::Unsaid)
     }
 
+    /// Seconds; a text of more than ten minutes gives them as hours, minutes and seconds.
+    fn duration(&self) -> f64 {
+        let part = |name, factor: f64| self.number(name).map_or(0.0, |number| number * factor);
+        part("hours", 3600.0) + part("minutes", 60.0) + part("seconds", 1.0)
+    }
+
     fn flag(&self, name: &str) -> bool {
         self.text(name).is_some_and(|text| text.eq_ignore_ascii_case("true"))
     }
@@ -87,7 +93,7 @@ pub(super) fn what_of<'t>(
         EventKind::ServerStart => What::ServerStart,
         EventKind::ServerReady => What::ServerReady,
         EventKind::PromptGot => What::PromptGot,
-        EventKind::PromptExecuted => What::PromptExecuted { seconds: read.number("seconds").unwrap_or(0.0) },
+        EventKind::PromptExecuted => What::PromptExecuted { seconds: read.duration() },
         EventKind::PromptInvalid => What::PromptInvalid,
         EventKind::PromptDetail => What::PromptDetail,
         EventKind::PromptInterrupted => What::PromptInterrupted,

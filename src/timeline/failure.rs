@@ -1,5 +1,7 @@
 //! Failures: exceptions with their frames, out-of-memory records, failed RAM allocations.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::evidence::Evidence;
@@ -103,7 +105,10 @@ pub struct OomRecord {
     pub sizes: Vec<(String, String)>,
     pub node: Option<String>,
     pub at: Evidence,
+    /// Last line of the message itself.
     pub last_line: u64,
+    /// The line that each number stood in, by the number's name.
+    pub number_lines: BTreeMap<String, u64>,
     pub prompt: u64,
     /// `Got an OOM, unloading all loaded models.` followed.
     pub unloaded_all: Option<Evidence>,
@@ -116,6 +121,13 @@ pub struct OomRecord {
     pub sampling: Option<(u64, u64)>,
     /// The prompt after it ended well.
     pub recovered: bool,
+}
+
+impl OomRecord {
+    /// The line that holds this number; the message's first line where the number was not told.
+    pub fn line_of(&self, name: &str) -> u64 {
+        self.number_lines.get(name).copied().unwrap_or(self.at.place.line)
+    }
 }
 
 /// [`OomNumbers`] as plain data.

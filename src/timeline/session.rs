@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord};
-use super::leak::Leak;
+use super::leak::{CurvePoint, Leak};
 use super::signal::Signal;
 use crate::event::FactValue;
 
@@ -249,6 +249,8 @@ pub struct Session {
     pub ending: Option<Ending>,
     /// Models held over all classes: after the first, the last and the worst pass.
     pub held_total: Option<(u64, u64, u64)>,
+    /// Models held over all classes after the last pass of a prompt.
+    pub held_by_prompt: Vec<CurvePoint>,
     /// Models that DETAIL lines sized: RAM and VRAM in MiB.
     pub detail_sizes: BTreeMap<String, (Option<f64>, Option<f64>)>,
 }

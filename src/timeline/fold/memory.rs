@@ -5,6 +5,9 @@ use crate::event::{At, Event, OomNumbers, What};
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, HostOom, OomRecord};
 
+/// Lines from one field of an allocator's block to the next: a title stands between the last two.
+const FIELD_GAP: u64 = 2;
+
 impl Open {
     pub(super) fn memory_failure(&mut self, event: &Event<'_>, prompt: u64) {
         let at = &event.at;
@@ -28,8 +31,9 @@ impl Open {
             }
             What::OomField { numbers, sizes } => {
                 let sizes = kept_sizes(sizes);
-                // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
-                let tells = numbers.requested.is_some() || numbers.allocated.is_some();
+                // A lone `: 12 GiB` is no out-of-memory, nor a row of a table; the block's own first lines are.
+                let row = event.rule.is_some_and(|rule| rule.sets("table"));
+                let tells = !row && (numbers.requested.is_some() || numbers.allocated.is_some());
                 if !self.complete_oom("", numbers, &sizes, at) && tells {
                     self.new_oom("fraction", **numbers, sizes, at, prompt, false);
                 }
@@ -43,7 +47,6 @@ impl Open {
                     oom.unloaded_all = Some(Evidence::of(at));
                     // The console tells it, so no report tells it beforehand: the log begins within its traceback.
                     oom.from_report = false;
-                    oom.last_line = at.place.line;
                 }
                 self.resident.clear();
                 // What is loaded after this was unloaded by it: no needless reload.
@@ -114,18 +117,25 @@ impl Open {
         if upgrade || oom.kind == "unknown" && !kind.is_empty() {
             oom.kind = kept(kind, NAME_KEPT);
         }
+        let line = at.place.line;
         oom.numbers.merge(numbers);
+        if oom.from_report && self.open_exception.is_some() {
+            oom.from_report = false;
+            oom.at = Evidence::of(at);
+            oom.last_line = line;
+            oom.number_lines.clear();
+            oom.prompt = self.session.prompts.executed + 1;
+        }
         for (name, size) in sizes {
             if !oom.sizes.iter().any(|(known, _)| known == name) {
                 oom.sizes.push((name.clone(), size.clone()));
             }
+            oom.number_lines.entry(name.clone()).or_insert(line);
         }
-        if oom.from_report && self.open_exception.is_some() {
-            oom.from_report = false;
-            oom.at = Evidence::of(at);
-            oom.prompt = self.session.prompts.executed + 1;
+        // A traceback's last line says the same again; only the fields that follow at once belong to the message.
+        if kind.is_empty() && line > oom.last_line && line - oom.last_line <= FIELD_GAP {
+            oom.last_line = line;
         }
-        oom.last_line = oom.last_line.max(at.place.line);
         self.open_oom = open;
         true
     }
@@ -154,6 +164,7 @@ impl Open {
             .or_else(|| self.session.exceptions.iter().rev().find(|exception| exception.from_report))
             .and_then(|exception| exception.node.clone());
         let resident_mib = self.resident_now();
+        let number_lines = sizes.iter().map(|(name, _)| (name.clone(), at.place.line)).collect();
         self.session.ooms.push(OomRecord {
             kind: kept(kind, NAME_KEPT),
             numbers,
@@ -161,6 +172,7 @@ impl Open {
             node,
             at: Evidence::of(at),
             last_line: at.place.line,
+            number_lines,
             prompt,
             unloaded_all: None,
             from_report,

@@ -24,7 +24,7 @@ impl Open {
     }
 
     /// The session with everything that was kept in shorter form while it was open.
-    pub(super) fn into_session(self) -> Session {
+    pub(super) fn into_session(mut self) -> Session {
         let names = &self.names;
         let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
         let mut session = Session {
@@ -32,6 +32,7 @@ impl Open {
             prompts_left_out,
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
+            held_by_prompt: std::mem::take(&mut self.leaks.held_by_prompt),
             stray_leak_warnings: self.leaks.stray_warnings,
             leaks: self.leaks.into_classes(names),
             signals: self.signals.into_list(),
