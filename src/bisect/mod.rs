@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of logs, node packs or terminals, and keeps no state of its own: [`next`] reads all rounds
 //! so far and says what to run next, or the answer. So undoing a round is forgetting it. The method and its
-//! rule are explained in `docs/bisect.md`; `tests/bisect_simulation.rs` holds it against thousands of worlds.
+//! rule are explained in `docs/bisect.md`; `tests/it/bisect_simulation.rs` holds it against thousands of worlds.
 
 mod evidence;
 mod find;

@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
-mod case;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use case::{candidates, facts, leaks, primary, score};
+use crate::case::{candidates, facts, leaks, primary, score};
 
 #[test]
 #[ignore = "prints a document; what must hold is asserted in cases.rs"]
@@ -16,7 +14,7 @@ fn confusion_matrix() {
     let mut columns = BTreeSet::new();
     let (mut all, mut right, mut exact, mut figures, mut innocent) = (0, 0, 0, 0, 0);
     let (mut wrong, mut harmful) = (Vec::new(), Vec::new());
-    for case in case::all() {
+    for case in crate::case::all() {
         let report = case.report();
         let said = primary(&report).to_owned();
         all += 1;

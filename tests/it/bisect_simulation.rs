@@ -4,9 +4,7 @@
 //! round, repeats, rounds that could not run, and both confirmations.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test may panic, and its figures are for docs/bisect.md
 
-mod bisect_world;
-
-use bisect_world::{Dice, World, search};
+use crate::bisect_world::{Dice, World, search};
 use comfy_triage::bisect::{Outcome, UnitSet, expected_rounds};
 
 fn one(unit: usize) -> UnitSet {
@@ -226,7 +224,7 @@ fn a_round_that_cannot_be_tested_is_gone_around_or_said_to_be_missing() {
         let culprit = dice.within(0, units - 1);
         let world = World::new(units, vec![one(culprit)], 1.0);
         let skipped = dice.within(1, 4);
-        let ended = bisect_world::search_with_a_skip(&world, skipped, &mut dice);
+        let ended = crate::bisect_world::search_with_a_skip(&world, skipped, &mut dice);
         match &ended.outcome {
             Outcome::Culprits { .. } => assert_eq!(ended.named(), [one(culprit)], "seed {seed}"),
             Outcome::CannotTell { suspects, .. } => {

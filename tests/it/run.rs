@@ -2,8 +2,6 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -30,7 +28,7 @@ impl Run {
 
     /// The program with its files here, before `--`.
     fn program(&self, options: &[&str]) -> Command {
-        let mut command = case::program();
+        let mut command = crate::case::program();
         command
             .arg("run")
             .args([
@@ -165,7 +163,7 @@ fn where_nothing_can_be_written_nothing_is_started_and_nothing_is_touched() {
     let run = Run::new();
     let mark = run.path("mark");
     let refused = |options: &[&str]| {
-        let done = case::program().arg("run").args(options).args(["--", "touch", &mark]).output().unwrap();
+        let done = crate::case::program().arg("run").args(options).args(["--", "touch", &mark]).output().unwrap();
         assert_eq!(done.status.code(), Some(2), "{options:?}: {}", String::from_utf8_lossy(&done.stderr));
     };
     refused(&["--log", &run.path("no/such/folder/x.log")]);
@@ -229,7 +227,7 @@ fn a_kill_is_told_with_its_line() {
     assert_eq!(report["ending"]["at"]["line"], u64::try_from(log.lines().count()).unwrap());
     assert_ne!(report["verdict"]["grade"], "certain", "nobody's counter rose");
     // The log alone knows it too.
-    assert_eq!(case::report(&[&run.path("x.log")])["ending"]["kind"], "killed");
+    assert_eq!(crate::case::report(&[&run.path("x.log")])["ending"]["kind"], "killed");
 }
 
 #[test]
@@ -249,7 +247,7 @@ fn a_kill_that_the_kernel_counted_is_certain() {
             })
             .collect();
         fs::write(run.path("y.log"), counted).unwrap();
-        let report = case::report(&[&run.path("y.log")]);
+        let report = crate::case::report(&[&run.path("y.log")]);
         assert_eq!(
             (&report["verdict"]["primary"], &report["verdict"]["grade"]),
             (&verdict.into(), &"certain".into()),
@@ -300,7 +298,7 @@ fn a_signal_reaches_the_program() {
 #[test]
 fn each_signal_is_passed_on_once() {
     let signals: &[&str] =
-        if case::ctrl_c_is_ignored() { &["USR1", "TERM", "USR2"] } else { &["INT", "USR1", "INT", "TERM"] };
+        if crate::case::ctrl_c_is_ignored() { &["USR1", "TERM", "USR2"] } else { &["INT", "USR1", "INT", "TERM"] };
     let run = Run::new();
     let script = "for name in INT USR1 USR2 TERM; do trap \"echo got $name\" $name; done; echo ready; while [ ! -e \"$0\" ]; do sleep 0.02; done; exit 3";
     let (mut child, line, out) = run.begun(script, &[&run.path("go")], Stdio::null());

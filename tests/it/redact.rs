@@ -8,9 +8,9 @@ use comfy_triage::cli::Cli;
 use comfy_triage::command::{Console, Surroundings, run};
 use proptest::prelude::*;
 
-const SECRETS: &str = include_str!("../fixtures/secrets/secrets.txt");
-const PLANTED: &str = include_str!("../fixtures/secrets/planted.log");
-const LEAK: &str = include_str!("../fixtures/checklist/core-leak.log");
+const SECRETS: &str = include_str!("../../fixtures/secrets/secrets.txt");
+const PLANTED: &str = include_str!("../../fixtures/secrets/planted.log");
+const LEAK: &str = include_str!("../../fixtures/checklist/core-leak.log");
 
 /// Calls that show something of a log; `LOG` stands for it.
 const CALLS: [&[&str]; 12] = [

@@ -361,12 +361,12 @@ fn the_session_in_the_guide_is_what_is_printed() {
     let told = told.replace(folder.path().to_str().unwrap(), "~/.local/share").trim_end().to_owned() + "\n```\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/bisect.md");
     let guide = fs::read_to_string(&path).unwrap();
-    let (before, rest) = guide.split_once("<!-- session: written by tests/bisect.rs -->\n").unwrap();
+    let (before, rest) = guide.split_once("<!-- session: written by tests/it/bisect.rs -->\n").unwrap();
     let (now, after) = rest.split_once("<!-- /session -->").unwrap();
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(
             &path,
-            format!("{before}<!-- session: written by tests/bisect.rs -->\n{told}<!-- /session -->{after}"),
+            format!("{before}<!-- session: written by tests/it/bisect.rs -->\n{told}<!-- /session -->{after}"),
         )
         .unwrap();
     } else {
@@ -384,7 +384,7 @@ mod by_script {
         let first = log(&packs, 0, &LEAK.repeat(3)).replace("BaseModel", "Flux").replace("2.15.0+cu132", "2.8.0+cu128");
         let first = session.file("first.log", &first);
         session.ok(&["start", &first, "--symptom", "leak"]);
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bisect_fake");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/bisect_fake");
         let folder = session.folder.path().display().to_string();
         let start = format!("sh '{}' '{folder}' {{flags}}", root.join("comfyui.sh").display());
         (start, root.join("workflow.sh").display().to_string())

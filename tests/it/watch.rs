@@ -1,8 +1,6 @@
 //! A log that grows: nothing lost, nothing doubled, each change said once, and the last word that of the file.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 #[cfg(unix)]
@@ -20,7 +18,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 fn log(name: &str) -> Vec<u8> {
-    fs::read(case::root().join(format!("fixtures/case/{name}/console.log"))).unwrap()
+    fs::read(crate::case::root().join(format!("fixtures/case/{name}/console.log"))).unwrap()
 }
 
 proptest! {
@@ -244,7 +242,8 @@ fn lines(text: &[u8]) -> Vec<Value> {
 #[test]
 fn a_pipe_ends_with_the_same_report_as_the_file() {
     let piped = |arguments: &[&str]| {
-        let mut child = case::program().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            crate::case::program().args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         for part in log("a02_strong_leak_25").chunks(997) {
             stdin.write_all(part).unwrap();
@@ -266,10 +265,10 @@ fn an_idle_file_ends_when_told_to() {
     let path = folder.path().join("x.log");
     fs::write(&path, log("085")).unwrap();
     let name = path.to_str().unwrap();
-    let done = case::program().args(["watch", name, "--idle", "1", "--format", "ndjson"]).output().unwrap();
+    let done = crate::case::program().args(["watch", name, "--idle", "1", "--format", "ndjson"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     let said = lines(&done.stdout);
-    assert_eq!(said.last().unwrap()["report"], case::report(&[name]));
+    assert_eq!(said.last().unwrap()["report"], crate::case::report(&[name]));
     assert!(said.iter().any(|line| line["change"]["kind"] == "session-ended" && line["change"]["id"] == "killed"));
 }
 
@@ -278,7 +277,7 @@ fn an_idle_file_ends_when_told_to() {
 fn ctrl_c_ends_with_the_report_and_a_line_is_answered_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.log");
-    let mut child = case::program()
+    let mut child = crate::case::program()
         .args(["watch", path.to_str().unwrap(), "--format", "ndjson"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -307,9 +306,11 @@ fn ctrl_c_ends_with_the_report_and_a_line_is_answered_at_once() {
 #[test]
 fn nothing_at_all_is_told() {
     let folder = tempfile::tempdir().unwrap();
-    let done = case::program().args(["watch", folder.path().to_str().unwrap(), "--idle", "0"]).output().unwrap();
+    let done = crate::case::program().args(["watch", folder.path().to_str().unwrap(), "--idle", "0"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
-    let done =
-        case::program().args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"]).output().unwrap();
+    let done = crate::case::program()
+        .args(["watch", folder.path().join("none").to_str().unwrap(), "--idle", "0"])
+        .output()
+        .unwrap();
     assert_eq!(done.status.code(), Some(2));
 }

@@ -19,7 +19,7 @@ fn transcripts_are_current() {
         }
         assert!(
             fresh == text || std::env::var_os("UPDATE_DOCS").is_some(),
-            "{page} is not current: UPDATE_DOCS=1 cargo test --test transcripts\n{fresh}"
+            "{page} is not current: UPDATE_DOCS=1 cargo test --test it transcripts::\n{fresh}"
         );
     }
 }

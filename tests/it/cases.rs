@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
-mod case;
-
 use std::sync::OnceLock;
 
-use case::{Case, candidates, facts, json, leaks, primary, report, score};
+use crate::case::{Case, candidates, facts, json, leaks, primary, report, score};
 use serde_json::Value;
 
 /// Share of the retyped logs whose verdict must be one that may be given. The real runs must all be right.
@@ -16,7 +14,7 @@ const RETYPED_SHARE: f64 = 0.95;
 fn reports() -> &'static [(Case, Value)] {
     static REPORTS: OnceLock<Vec<(Case, Value)>> = OnceLock::new();
     REPORTS.get_or_init(|| {
-        case::all()
+        crate::case::all()
             .into_iter()
             .map(|case| {
                 let report = case.report();

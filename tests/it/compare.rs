@@ -1,14 +1,12 @@
 //! Before and after: what may be concluded from two runs, and what must not.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-
 use std::fs;
 
 use serde_json::Value;
 
 fn compare(arguments: &[&str]) -> Value {
-    let done = case::program().arg("compare").args(arguments).args(["--format", "json"]).output().unwrap();
+    let done = crate::case::program().arg("compare").args(arguments).args(["--format", "json"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     serde_json::from_slice(&done.stdout).unwrap()
 }
@@ -103,7 +101,7 @@ fn many_runs_are_held_against_the_first() {
 
 #[test]
 fn a_collected_cycle_is_better_and_not_clean() {
-    let leak = fs::read_to_string(case::root().join("fixtures/checklist/core-leak.log")).unwrap();
+    let leak = fs::read_to_string(crate::case::root().join("fixtures/checklist/core-leak.log")).unwrap();
     let cycle: String =
         leak.lines().filter(|line| !line.contains("WARNING, memory leak")).map(|line| format!("{line}\n")).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +113,7 @@ fn a_collected_cycle_is_better_and_not_clean() {
 
 #[test]
 fn a_run_that_is_too_short_or_never_loads_the_class_proves_nothing() {
-    let leak = fs::read_to_string(case::root().join("fixtures/checklist/core-leak.log")).unwrap();
+    let leak = fs::read_to_string(crate::case::root().join("fixtures/checklist/core-leak.log")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let save = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -140,7 +138,7 @@ fn a_run_that_is_too_short_or_never_loads_the_class_proves_nothing() {
 
 #[test]
 fn two_changes_at_once_are_named() {
-    let four = fs::read_to_string(case::root().join("fixtures/compare/cache-ram-4.log")).unwrap();
+    let four = fs::read_to_string(crate::case::root().join("fixtures/compare/cache-ram-4.log")).unwrap();
     let other = four.replace("--cache-ram 4", "--cache-ram 8 --disable-pinned-memory");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.log");
@@ -175,9 +173,10 @@ fn samples_are_shown_beside_the_runs() {
 
 #[test]
 fn a_single_log_or_a_missing_one_is_refused() {
-    let one = case::program().args(["compare", "fixtures/compare/cache-ram-4.log"]).output().unwrap();
+    let one = crate::case::program().args(["compare", "fixtures/compare/cache-ram-4.log"]).output().unwrap();
     assert_eq!(one.status.code(), Some(2));
-    let missing = case::program().args(["compare", "fixtures/compare/cache-ram-4.log", "none.log"]).output().unwrap();
+    let missing =
+        crate::case::program().args(["compare", "fixtures/compare/cache-ram-4.log", "none.log"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     assert!(missing.stdout.is_empty());
 }

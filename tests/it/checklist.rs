@@ -1,12 +1,10 @@
 //! Before an issue: whether it is one, whose it is, and what the draft holds.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-
 use serde_json::Value;
 
 fn checklist(arguments: &[&str]) -> Value {
-    let done = case::program().arg("checklist").args(arguments).args(["--format", "json"]).output().unwrap();
+    let done = crate::case::program().arg("checklist").args(arguments).args(["--format", "json"]).output().unwrap();
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     let value: Value = serde_json::from_slice(&done.stdout).unwrap();
     value["checklist"].clone()
@@ -146,9 +144,9 @@ fn memory_that_was_too_small_is_nobodys_issue() {
 
 #[test]
 fn every_case_has_an_answer_and_a_draft_for_each_reader() {
-    for case in case::all() {
+    for case in crate::case::all() {
         for whom in ["core", "node", "forum"] {
-            let done = case::program()
+            let done = crate::case::program()
                 .args(["checklist", &case.log(), "--for", whom, "--format", "markdown", "--lang", "zh"])
                 .output()
                 .unwrap();
@@ -183,7 +181,8 @@ fn ways_of_starting_are_told_apart() {
 
 #[test]
 fn a_container_and_a_service_get_their_own_words() {
-    let log = std::fs::read_to_string(case::root().join("fixtures/case/a02_strong_leak_25/console.log")).unwrap();
+    let log =
+        std::fs::read_to_string(crate::case::root().join("fixtures/case/a02_strong_leak_25/console.log")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("docker.log");
     std::fs::write(&path, format!("$ docker run --rm --gpus all -p 8188:8188 comfyui:local\n{log}")).unwrap();

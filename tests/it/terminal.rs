@@ -2,8 +2,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test may panic, and says why it is left out
 
-mod case;
-
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -58,7 +56,7 @@ impl Terminal {
 
 fn run(folder: &Path) -> Command {
     let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
-    let mut command = case::program();
+    let mut command = crate::case::program();
     command.args(["run", "--log", &at("x.log"), "--report", &at("x.json"), "--format", "json", "--"]);
     command
 }
@@ -89,7 +87,7 @@ fn ctrl_c_reaches_the_program_once_each_time_it_is_pressed() {
         println!("left out: no setsid here");
         return;
     }
-    if case::ctrl_c_is_ignored() {
+    if crate::case::ctrl_c_is_ignored() {
         println!("left out: Ctrl-C is ignored here");
         return;
     }

@@ -5,8 +5,6 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // a test may panic, and says why it is left out
 
-mod case;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -128,7 +126,7 @@ fn the_kernels_kill_is_confirmed_by_its_counter() {
     assert_eq!(verdict(&report), ("container-limit".into(), "certain".into()));
     // The log alone says it too.
     let path = folder.join("x.log");
-    assert_eq!(verdict(&case::report(&[path.to_str().unwrap()])), verdict(&report));
+    assert_eq!(verdict(&crate::case::report(&[path.to_str().unwrap()])), verdict(&report));
 
     let json: Value = serde_json::from_str(&fs::read_to_string(folder.join("x.log.probe.json")).unwrap()).unwrap();
     let probe: Probe = serde_json::from_value(json["probe"].clone()).unwrap();

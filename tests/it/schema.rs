@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
-mod case;
-
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -14,14 +12,14 @@ fn schema() -> Value {
 
 /// The schema of what a command writes.
 fn schema_of(command: &[&str]) -> Value {
-    let done = case::program().arg("schema").args(command).output().unwrap();
+    let done = crate::case::program().arg("schema").args(command).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     serde_json::from_slice(&done.stdout).unwrap()
 }
 
 /// What a call writes, value by value.
 fn values(call: &[&str]) -> Vec<Value> {
-    let done = case::program().args(call).output().unwrap();
+    let done = crate::case::program().args(call).output().unwrap();
     let told = serde_json::Deserializer::from_slice(&done.stdout).into_iter().map(Result::unwrap).collect::<Vec<_>>();
     assert!(!told.is_empty(), "{call:?}: {}", String::from_utf8_lossy(&done.stderr));
     told
@@ -37,8 +35,8 @@ fn every_report_is_valid() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
     // One example of each fault: the same field is missing everywhere.
     let mut faults = BTreeMap::new();
-    for case in case::all() {
-        let output = case::output(&[&case.log()]);
+    for case in crate::case::all() {
+        let output = crate::case::output(&[&case.log()]);
         for error in validator.iter_errors(&output) {
             let place: String =
                 error.instance_path.to_string().chars().filter(|letter| !letter.is_ascii_digit()).collect();
@@ -51,8 +49,8 @@ fn every_report_is_valid() {
 #[test]
 fn the_schema_tells_a_wrong_report() {
     let validator = jsonschema::validator_for(&schema()).unwrap();
-    let case = &case::all()[0];
-    let mut output = case::output(&[&case.log()]);
+    let case = &crate::case::all()[0];
+    let mut output = crate::case::output(&[&case.log()]);
     output["reports"][0]["verdict"]["grade"] = "91 %".into();
     assert!(!validator.is_valid(&output));
 }
@@ -69,7 +67,7 @@ fn the_worries_samples_and_languages_are_valid_too() {
         &["--memory-limit", "16GiB", log],
         &[log, log],
     ] {
-        let output = case::output(arguments);
+        let output = crate::case::output(arguments);
         assert!(validator.is_valid(&output), "{arguments:?}");
     }
 }
@@ -99,7 +97,7 @@ fn what_each_command_writes_is_valid_and_another_s_is_not() {
     let [own_log, samples, report] = ["log", "csv", "json"].map(|end| folder.path().join(format!("run.{end}")));
     let places = [&own_log, &samples, &report].map(|path| path.to_str().unwrap());
     let run = ["run", "--log", places[0], "--samples", places[1], "--report", places[2], "--format", "json", "--"];
-    assert!(case::program().args(run).args(["cat", log]).output().unwrap().status.success());
+    assert!(crate::case::program().args(run).args(["cat", log]).output().unwrap().status.success());
     let told: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     assert!(jsonschema::validator_for(&schema()).unwrap().is_valid(&told), "the report of `run`");
     for (command, calls) in calls {

@@ -3,8 +3,6 @@
 //! Nothing here waits for a time: a writer that must not run ahead waits for the line that `watch` says.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-
 #[cfg(unix)]
 use std::fs::File;
 use std::fs::{self, OpenOptions};
@@ -37,7 +35,7 @@ impl Watched {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.log");
         fs::write(&path, START).unwrap();
-        let mut child = case::program()
+        let mut child = crate::case::program()
             .args(["watch", path.to_str().unwrap(), "--format", "ndjson"])
             .args(if cfg!(unix) { &[] as &[&str] } else { &["--idle", "20"] })
             .stdout(Stdio::piped())
@@ -185,7 +183,7 @@ fn a_named_pipe_and_a_device_end_by_themselves() {
         return;
     }
     let watch = |path: &Path| {
-        case::program()
+        crate::case::program()
             .args(["watch", path.to_str().unwrap(), "--format", "ndjson"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -207,7 +205,7 @@ fn a_named_pipe_and_a_device_end_by_themselves() {
 fn a_file_that_never_came_is_not_called_empty() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.log");
-    let done = case::program().args(["watch", path.to_str().unwrap(), "--idle", "0"]).output().unwrap();
+    let done = crate::case::program().args(["watch", path.to_str().unwrap(), "--idle", "0"]).output().unwrap();
     let err = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(2));
     assert!(err.contains("there is no file"), "{err}");
@@ -216,7 +214,7 @@ fn a_file_that_never_came_is_not_called_empty() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_enough_is_no_failure() {
-    let mut child = case::program()
+    let mut child = crate::case::program()
         .args(["watch", "-", "--format", "ndjson"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

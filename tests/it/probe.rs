@@ -1,15 +1,12 @@
 //! What a process may use, on made-up machines of every shape, and what ComfyUI would make of it.
 #![allow(clippy::unwrap_used)] // a test may panic
 
-mod case;
-mod probe_world;
-
+use crate::probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};
 use comfy_triage::answer::{ProbeQuestion, ProbeReport, Sight, probe_report};
 use comfy_triage::diagnosis::Words;
 use comfy_triage::probe::{Certainty, Hierarchy, Probe, cgroup};
 use comfy_triage::rule::{Packs, Version};
 use comfy_triage::samples::read_samples;
-use probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};
 use proptest::prelude::*;
 
 const CGROUP: &str = "/proc/self/cgroup";
@@ -434,7 +431,7 @@ fn a_threshold_below_the_plateau_is_named() {
 
 #[test]
 fn the_program_writes_a_probe_that_triage_takes() {
-    let done = case::program().args(["probe", "--format", "json"]).output().unwrap();
+    let done = crate::case::program().args(["probe", "--format", "json"]).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     let mut json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!(json["schema_version"], 1);
@@ -445,17 +442,17 @@ fn the_program_writes_a_probe_that_triage_takes() {
     let env = folder.path().join("env.json");
     std::fs::write(&env, json.to_string()).unwrap();
     let log = "fixtures/case/085/console.log";
-    let with = case::report(&[log, "--env", env.to_str().unwrap()]);
-    let given = case::report(&[log, "--memory-limit", "16GiB"]);
+    let with = crate::case::report(&[log, "--env", env.to_str().unwrap()]);
+    let given = crate::case::report(&[log, "--memory-limit", "16GiB"]);
     assert_eq!(with["verdict"], given["verdict"]);
     assert_eq!(with["given"][0], "memory limit of 16.00 GiB (from the probe)");
-    let typed = case::report(&[log, "--env", env.to_str().unwrap(), "--memory-limit", "20GiB"]);
+    let typed = crate::case::report(&[log, "--env", env.to_str().unwrap(), "--memory-limit", "20GiB"]);
     assert_eq!(typed["given"][0], "memory limit of 20.00 GiB (given by you)");
 }
 
 #[test]
 fn a_process_that_is_not_there_is_refused() {
-    let done = case::program().args(["probe", "--pid", "4194999"]).output().unwrap();
+    let done = crate::case::program().args(["probe", "--pid", "4194999"]).output().unwrap();
     if cfg!(target_os = "linux") {
         assert_eq!(done.status.code(), Some(2));
     }

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
-mod rule;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::rule::{id, key, none, prose, tables, text, texts};
 use comfy_triage::rule::{EventKind, Packs};
-use rule::{id, key, none, prose, tables, text, texts};
 use toml::Value;
 
 const AREAS: &str = "startup memory-baseline device attention import custom-node load unload leak oom pin cache dynamic-vram \

@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
-mod case;
-
 use std::fs;
 use std::path::Path;
 
-use case::{json, primary, report, root};
+use crate::case::{json, primary, report, root};
 use serde_json::Value;
 
 const PLAIN: &str = "fixtures/encoding/utf-8.log";
@@ -182,7 +180,7 @@ fn evidence_points_into_the_users_own_file() {
 
 #[test]
 fn several_logs_at_once_give_each_its_report() {
-    let output = case::output(&[PLAIN, "fixtures/clean/0.8.0-flux-16gb.log"]);
+    let output = crate::case::output(&[PLAIN, "fixtures/clean/0.8.0-flux-16gb.log"]);
     let reports = output["reports"].as_array().unwrap();
     assert_eq!(reports.len(), 2);
     assert_eq!(reports[0]["source"], PLAIN);

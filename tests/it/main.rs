@@ -1,0 +1,54 @@
+//! All tests of the program in one binary, a module per subject: linking one program is quicker than linking fifty.
+//!
+//! `soak.rs` and `memory.rs` beside this folder measure the memory of their whole process and so are programs of their own.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
+
+mod bisect_world;
+mod case;
+mod probe_world;
+mod rule;
+
+mod accuracy;
+mod advice;
+mod beside;
+mod bisect;
+mod bisect_simulation;
+mod blocks;
+mod boxed;
+mod cases;
+mod cgroup;
+mod checklist;
+mod cli;
+mod compare;
+mod dialects;
+mod docs;
+mod doubled;
+mod endings;
+mod explain;
+mod failures;
+mod follow;
+mod handled;
+mod imports;
+mod invariants;
+mod layers;
+mod licences;
+mod lint;
+mod many_starts;
+mod near;
+mod packs;
+mod probe;
+mod redact;
+mod rules;
+mod run;
+mod said;
+mod schema;
+mod signals;
+mod stops;
+mod supervisors;
+mod terminal;
+mod transcripts;
+mod upstream;
+mod verdict_docs;
+mod versions;
+mod watch;
