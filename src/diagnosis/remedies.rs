@@ -2,27 +2,23 @@
 //! these flags leave open.
 
 use super::finding::{Avoid, Finding, Status, Step};
-use super::view::{Os, View};
+use super::oom::METAL;
+use super::phase::{self, Scene};
+use super::view::{Gpu, Os, View};
 use super::words::Words;
+use crate::event::MIB;
 use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
+use crate::timeline::OomRecord;
 
 /// Circumstance of a folder that holds no node pack, as signs call it.
 const NO_INIT: &str = "no-init";
-/// Kind of out-of-memory that only Apple's cards have.
-const METAL: &str = "MPS";
 
 /// Parts a finding's remedies act on.
-pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
+pub fn parts<'f>(finding: &'f Finding, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
     let about = finding.about.as_deref().unwrap_or_default();
     match finding.id.as_str() {
-        "gpu-oom" if about == "driver" => vec!["driver", "activations"],
-        "gpu-oom" if about == "fragmentation-or-driver" => vec!["fragmentation", "driver"],
-        // What filled the card is not known: less work at once helps in any case.
-        "gpu-oom" if about == "unknown" => vec!["activations"],
-        "gpu-oom" if about == "tiny-card" => vec!["tiny-card"],
-        "gpu-oom" if about == "unexplained" => vec!["unexplained", "activations"],
-        "gpu-oom" => vec![about],
-        "host-oom" => vec!["host-ram"],
+        "gpu-oom" => gpu_parts(about, view, words),
+        "host-oom" => ram_parts(finding, view, words),
         "container-limit" => vec!["container"],
         "leak-confirmed" | "leak-suspected" => vec!["leak"],
         "custom-node" => vec!["node"],
@@ -41,19 +37,70 @@ pub fn parts<'f>(finding: &'f Finding, words: &Words<'_>) -> Vec<&'f str> {
     }
 }
 
+/// The out-of-memory that a report is about: the last one that nothing recovered from, else the last one.
+fn last_oom<'t>(view: &View<'t>) -> Option<&'t OomRecord> {
+    let ooms = &view.session.ooms;
+    ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| ooms.last())
+}
+
+/// What was going on decides first: a load is not helped by a smaller picture, nor a text encoder by tiles.
+fn gpu_parts<'f>(about: &'f str, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
+    let oom = last_oom(view);
+    let scene = oom.map(|oom| Scene::of_oom(oom, view, words)).unwrap_or_default();
+    let refused = oom.is_some_and(|oom| super::oom::split(oom, view, words.packs).refused);
+    match about {
+        "driver" if refused => vec!["driver"],
+        "driver" => vec!["driver", "activations"],
+        "fragmentation-or-driver" => vec!["fragmentation", "driver"],
+        "tiny-card" => vec!["tiny-card"],
+        "others" | "context" if oom.is_none_or(|oom| oom.kind != METAL) => vec![about],
+        _ if oom.is_some_and(|oom| super::oom::split(oom, view, words.packs).impossible) => vec!["activations"],
+        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => vec!["loading"],
+        _ if scene.is(phase::TEXT_ENCODING) => vec!["text-encoder"],
+        "unexplained" => vec!["unexplained", "activations"],
+        // What filled the card is not known: less work at once helps in any case.
+        "unknown" => vec!["activations"],
+        "context" => vec!["activations"],
+        _ => vec![about],
+    }
+}
+
+/// A buffer of all frames is not helped by a smaller file, nor a file by fewer frames.
+fn ram_parts<'f>(finding: &Finding, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
+    let scene = finding.prompt.map(|prompt| Scene::of_prompt(prompt, view, words)).unwrap_or_default();
+    let framed = finding.figures.iter().any(|figure| figure.name == "factors");
+    match finding.about.as_deref() {
+        Some("killed" | "silent-end") | None => vec!["host-ram"],
+        _ if framed || scene.is(phase::WHOLE_VIDEO) || scene.is(phase::UPSCALER) => vec!["frames"],
+        Some("mmap" | "paging-file") => vec!["ram-loading"],
+        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => vec!["ram-loading"],
+        _ => vec!["host-ram"],
+    }
+}
+
 /// Circumstances by the packs' closed list of tags.
 pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String> {
     let session = view.session;
     let signs = words.packs.signs_of(SignOf::Circumstance);
     let mut tags: Vec<String> = signs.filter(|sign| shown(sign, view, finding)).map(|sign| sign.is.clone()).collect();
+    let scene = match (finding.id.as_str(), finding.prompt) {
+        ("gpu-oom", _) => last_oom(view).map(|oom| Scene::of_oom(oom, view, words)),
+        (_, Some(prompt)) => Some(Scene::of_prompt(prompt, view, words)),
+        _ => None,
+    };
+    let scene = scene.unwrap_or_default();
     let vae_last = session
         .ooms
         .last()
         .and_then(|oom| oom.last_load.as_ref())
         .is_some_and(|(class, _)| super::classes::kind(words.packs, class) == Some("vae"));
     // A VAE that works does one of the two, and the decoder stands in the traceback of both.
-    let decode = vae_last || tags.iter().any(|tag| tag == "decode");
-    tags.retain(|tag| tag != "encode" || !decode);
+    let decode = match &scene.phase {
+        Some(phase) => phase.is == phase::DECODING,
+        None => vae_last || tags.iter().any(|tag| tag == "decode"),
+    };
+    let encode = scene.phase.as_ref().is_none_or(|phase| phase.is == phase::ENCODING);
+    tags.retain(|tag| tag != "decode" && (tag != "encode" || !decode && encode));
     let mut add = |tag: &str, holds: bool| {
         if holds && !tags.iter().any(|known| known == tag) {
             tags.push(tag.to_owned());
@@ -65,7 +112,24 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("wsl", view.os == Os::Wsl);
     let container = view.in_container().is_some() || view.limit_mib.is_some();
     add("container", container || finding.id == "container-limit");
-    add("sampling", session.ooms.last().is_some_and(|oom| oom.sampling.is_some()));
+    add("encode", scene.is(phase::ENCODING));
+    add("sampling", scene.is(phase::SAMPLING));
+    add("loading", scene.is(phase::LOADING));
+    add("patching", scene.is(phase::PATCHING));
+    add("text-encoding", scene.is(phase::TEXT_ENCODING));
+    add("whole-video", scene.is(phase::WHOLE_VIDEO));
+    add("upscaler", scene.is(phase::UPSCALER));
+    let maker = match view.gpu {
+        Gpu::Nvidia => "nvidia",
+        Gpu::Amd => "amd",
+        Gpu::Intel => "intel",
+        Gpu::Apple => "apple",
+        Gpu::DirectMl => "directml",
+        Gpu::Cpu | Gpu::Unknown => "",
+    };
+    add(maker, !maker.is_empty());
+    let over = session.host_ooms.iter().filter_map(|oom| oom.requested).fold(0.0, f64::max);
+    add("request-over-ram", view.ram_mib().is_some_and(|ram| over > ram * MIB));
     add("attention", session.counts.attention_retries.is_some());
     let first = |what: &str| super::defaults::first_true(words.packs, what);
     let dynamic = view.dynamic_vram == Some(true);
@@ -84,12 +148,8 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
         finding.figures.iter().any(|figure| figure.name == "capacity")
             && session.ooms.iter().any(|oom| super::oom::split(oom, view, words.packs).impossible),
     );
-    let last = session.ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| session.ooms.last());
-    let offload_cannot = last.is_some_and(|oom| {
-        let split = super::oom::split(oom, view, words.packs);
-        split.impossible
-            || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
-    });
+    let offload_cannot =
+        last_oom(view).is_some_and(|oom| super::oom::split(oom, view, words.packs).offload_cannot(oom));
     // What nobody knows is no step that asks for too much.
     add("offload-cannot", offload_cannot && finding.about.as_deref() != Some("unexplained"));
     // What says more than that something is missing has a remedy of its own.
@@ -129,6 +189,7 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
             let raised = session.exceptions.iter().flat_map(|exception| &exception.dirs);
             session.nodes.iter().map(|node| &node.dir).chain(raised).any(|dir| fits(dir))
         }
+        SignPlace::Node => session.exceptions.iter().filter_map(|exception| exception.node.as_deref()).any(fits),
         SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
         SignPlace::Said => {
@@ -202,7 +263,7 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     if finding.id == "insufficient-evidence" {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
-    let parts = parts(finding, words);
+    let parts = parts(finding, view, words);
     let tags = tags(view, words, finding);
     let narrow = NARROW.contains(&finding.id.as_str());
     let mut chosen: Vec<&RemedyDef> = words
@@ -300,7 +361,7 @@ fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
 
 /// Common steps that would not help here.
 pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
-    let parts = parts(finding, words);
+    let parts = parts(finding, view, words);
     let tags = tags(view, words, finding);
     words
         .packs

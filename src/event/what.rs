@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
-use super::{FactValue, OomNumbers, What, Whose, split_exception};
+use super::{Array, Dimensions, FactValue, OomNumbers, What, Whose, split_exception};
 use crate::rule::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
@@ -68,6 +68,35 @@ impl<'t> Read<'_, '_, 't> {
     fn duration(&self) -> f64 {
         let part = |name, factor: f64| self.number(name).map_or(0.0, |number| number * factor);
         part("hours", 3600.0) + part("minutes", 60.0) + part("seconds", 1.0)
+    }
+
+    fn count(&self, name: &str) -> Option<u64> {
+        self.number(name).filter(|number| *number >= 1.0).map(|number| number as u64)
+    }
+
+    /// `size` stands for `832x480`.
+    fn dimensions(&self) -> Dimensions {
+        let size = self.text("size");
+        let sides = size.as_deref().and_then(|size| size.split_once('x'));
+        let side = |text: &str| text.trim().parse().ok();
+        Dimensions {
+            frames: self.count("frames"),
+            width: self.count("width").or_else(|| side(sides?.0)),
+            height: self.count("height").or_else(|| side(sides?.1)),
+            channels: self.count("channels"),
+        }
+    }
+
+    /// numpy's `(2433, 720, 512, 3)` with its `float32`.
+    fn array(&self) -> Option<Array> {
+        let text = self.text("shape")?;
+        let numbers = text.trim().trim_start_matches('(').trim_end_matches(')').split(',');
+        let shape: Vec<u64> = numbers.filter_map(|number| number.trim().parse().ok()).collect();
+        let bits = self.text("dtype").map(|dtype| {
+            let bits: String = dtype.trim().chars().filter(char::is_ascii_digit).take(3).collect();
+            bits.parse::<u64>().unwrap_or(0)
+        });
+        (!shape.is_empty()).then(|| Array { shape, bytes: bits.filter(|bits| *bits >= 8).map(|bits| bits / 8) })
     }
 
     fn flag(&self, name: &str) -> bool {
@@ -138,7 +167,10 @@ pub(super) fn what_of<'t>(
         EventKind::OomSummary => What::OomSummary,
         EventKind::TiledRetry => What::TiledRetry,
         EventKind::AttentionRetry => What::AttentionRetry,
-        EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested") },
+        EventKind::Dimensions => What::Dimensions(read.dimensions()),
+        EventKind::HostOom => {
+            What::HostOom { kind: kind(), requested: read.bytes("requested"), array: read.array() }
+        }
         EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint"), whose: read.whose() },
         EventKind::KernelKill => What::KernelKill {
             pid: read.number("pid").unwrap_or(0.0) as u64,

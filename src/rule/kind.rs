@@ -39,6 +39,7 @@ pub enum EventKind {
     OomSummary,
     TiledRetry,
     AttentionRetry,
+    Dimensions,
     HostOom,
     KernelOom,
     KernelKill,

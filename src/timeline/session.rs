@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
-use super::failure::{Exception, HostOom, OomRecord};
+use super::failure::{Exception, HostOom, OomRecord, Pictures};
 use super::leak::{CurvePoint, Leak};
 use super::signal::Signal;
 use crate::event::FactValue;
@@ -122,6 +122,9 @@ pub struct Prompt {
     pub ended: bool,
 }
 
+/// Name of a model that was on the card before the log tells of its class.
+pub const UNNAMED: &str = "";
+
 /// Load lines of one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Load {
@@ -189,6 +192,8 @@ pub struct Counts {
     pub attention_retries: Option<Counted>,
     pub oom_unloads: Option<Counted>,
     pub old_loads: Option<Counted>,
+    /// Weights that a LoRA could not be applied to.
+    pub lora_errors: Option<Counted>,
     pub pin_evictions: Option<Counted>,
     pub cache_evictions: Option<Counted>,
     pub cache_evictions_active: Option<Counted>,
@@ -221,6 +226,8 @@ pub struct Session {
     pub stray_leak_warnings: u64,
     pub loads: BTreeMap<String, Load>,
     pub dynamic: BTreeMap<String, Dynamic>,
+    /// The last load line of a model whose class the log does not tell.
+    pub unnamed_load: Option<Evidence>,
     /// MiB that the load lines say are on the card at the end of the session.
     pub resident_mib: BTreeMap<String, f64>,
     /// Kinds of model with a line that states their load device: the line, where no such line names a card.
@@ -229,6 +236,8 @@ pub struct Session {
     pub ooms: Vec<OomRecord>,
     pub ooms_left_out: u64,
     pub host_ooms: Vec<HostOom>,
+    /// How large the pictures are that nodes worked on; the latest lines.
+    pub pictures: Vec<Pictures>,
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
     pub counts: Counts,

@@ -36,6 +36,7 @@ mod licences;
 mod lint;
 mod many_starts;
 mod near;
+mod numbers;
 mod packs;
 mod probe;
 mod redact;

@@ -49,6 +49,12 @@ pub enum SignOf {
     ContainerEnd,
     /// The kernel's word for the limit that was met when it killed.
     KillConstraint,
+    /// The type of an exception that says that RAM was refused.
+    MemoryFault,
+    /// A step of a prompt's work in which it failed.
+    Phase,
+    /// What kind of node asked for the memory that was refused.
+    Requester,
     /// The exit code of a program that was killed, in decimal.
     KillCode,
     /// The exit code of a program that was asked to stop (SIGTERM), in decimal.
@@ -68,8 +74,10 @@ pub enum SignPlace {
     Class,
     /// Folders of node packs, in the import table and in tracebacks.
     Folder,
-    /// Frames of tracebacks.
+    /// Frames of tracebacks, as `file function` with `/` in the path; of a phase and a requester the source line as well.
     Frame,
+    /// The type of the node that failed.
+    Node,
     /// What a finding says in figures.
     Figure,
     /// What a finding says, in its summary and in figures.

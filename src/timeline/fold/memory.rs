@@ -1,10 +1,13 @@
 //! Out-of-memory records: one for all lines that tell of it, with the numbers of each.
 
 use super::{LIST_LIMIT, NAME_KEPT, Open, kept, kept_sizes, push_capped};
-use crate::event::{At, Event, OomNumbers, What};
+use crate::event::{Array, At, Event, OomNumbers, What};
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, HostOom, OomRecord};
+use crate::timeline::signs::Signs;
 
+/// Kind of a failure that only the type of an exception tells.
+const MEMORY_ERROR: &str = "memory-error";
 /// Lines from one field of an allocator's block to the next: a title stands between the last two.
 const FIELD_GAP: u64 = 2;
 
@@ -55,21 +58,12 @@ impl Open {
                 }
                 self.prompt.told.failed = true;
             }
-            What::HostOom { kind, requested } => {
+            What::HostOom { kind, requested, array } => {
                 if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
                     exception.is_oom = true;
                 }
                 self.told_by_exception(at);
-                let same =
-                    self.session.host_ooms.last().is_some_and(|last| last.prompt == prompt && *last.kind == **kind);
-                if !same {
-                    push_capped(&mut self.session.host_ooms, || HostOom {
-                        kind: kept(kind, NAME_KEPT),
-                        requested: *requested,
-                        at: Evidence::of(at),
-                        prompt,
-                    });
-                }
+                self.new_host_oom(kind, *requested, array.as_ref(), at, prompt);
             }
             What::TiledRetry => {
                 self.prompt.told.tiled_retry = true;
@@ -81,6 +75,48 @@ impl Open {
             }
             _ => {}
         }
+    }
+
+    /// RAM that was refused. Several lines tell of one failure: the message, the traceback's last line, a report.
+    pub(super) fn new_host_oom(
+        &mut self,
+        kind: &str,
+        requested: Option<f64>,
+        array: Option<&Array>,
+        at: &At<'_>,
+        prompt: u64,
+    ) {
+        let last = self.session.host_ooms.last_mut().filter(|last| last.prompt == prompt);
+        // A bare MemoryError says less than what was told already.
+        let repeats = |last: &&mut HostOom| last.kind == kind || requested.is_none() && kind == MEMORY_ERROR;
+        if let Some(last) = last.filter(repeats) {
+            last.requested = last.requested.or(requested);
+            last.array = last.array.take().or_else(|| array.cloned());
+            return;
+        }
+        push_capped(&mut self.session.host_ooms, || HostOom {
+            kind: kept(kind, NAME_KEPT),
+            requested,
+            array: array.cloned(),
+            at: Evidence::of(at),
+            prompt,
+        });
+    }
+
+    /// The type of an exception says that RAM was refused, whatever its text.
+    pub(super) fn memory_error(&mut self, kind: &str, at: &At<'_>, prompt: u64, signs: &Signs) {
+        let name = kind.rsplit('.').next().unwrap_or(kind);
+        let reported = self.session.exceptions.iter().rposition(|exception| exception.from_report);
+        if !signs.is_memory_fault(name) || !self.prompt_began && self.open_exception.or(reported).is_none() {
+            return;
+        }
+        self.told_by_exception(at);
+        if let Some(exception) =
+            self.open_exception.or(reported).and_then(|index| self.session.exceptions.get_mut(index))
+        {
+            exception.is_oom = true;
+        }
+        self.new_host_oom(MEMORY_ERROR, None, None, at, prompt);
     }
 
     /// The line is the last one of a traceback whose head is cut off: both tell of one thing.
@@ -162,7 +198,8 @@ impl Open {
             .open_exception
             .and_then(|index| self.session.exceptions.get(index))
             .or_else(|| self.session.exceptions.iter().rev().find(|exception| exception.from_report))
-            .and_then(|exception| exception.node.clone());
+            .and_then(|exception| exception.node.clone().zip(exception.node_line));
+        let (node, node_line) = node.map_or((None, None), |(node, line)| (Some(node), Some(line)));
         let resident_mib = self.resident_now();
         let number_lines = sizes.iter().map(|(name, _)| (name.clone(), at.place.line)).collect();
         self.session.ooms.push(OomRecord {
@@ -170,6 +207,7 @@ impl Open {
             numbers,
             sizes,
             node,
+            node_line,
             at: Evidence::of(at),
             last_line: at.place.line,
             number_lines,
@@ -177,7 +215,8 @@ impl Open {
             unloaded_all: None,
             from_report,
             resident_mib,
-            last_load: self.last_class.map(|(class, _, line)| (self.names.text(class).to_owned(), line)),
+            last_load: self.last_class_name().zip(self.last_class.map(|(_, _, line)| line)),
+            loading: self.group.requested.last().map(|class| self.names.text(*class).to_owned()),
             sampling: self.bar.filter(|bar| bar.done < bar.total).map(|bar| (bar.done, bar.total)),
             recovered: false,
         });
@@ -186,14 +225,8 @@ impl Open {
 
     /// What the load lines said is on the card, by name, with the lines that said so.
     pub(super) fn resident_now(&self) -> Vec<(String, f64, u64)> {
-        let mut list: Vec<(String, f64, u64)> = self
-            .resident
-            .iter()
-            .map(|(class, mib)| {
-                let size_at = self.loads.get(class).and_then(|draft| draft.size_at.as_ref());
-                (self.names.text(class).to_owned(), *mib, size_at.map_or(0, |note| note.place.line))
-            })
-            .collect();
+        let resident = self.resident.iter().map(|(class, (mib, line))| (self.names.text(class).to_owned(), *mib, *line));
+        let mut list: Vec<(String, f64, u64)> = resident.collect();
         list.sort_by(|a, b| a.0.cmp(&b.0));
         list
     }
