@@ -11,12 +11,16 @@ use std::{env, fs};
 
 use serde_json::{Map, Value};
 
+#[path = "build/verdicts.rs"]
+mod verdicts;
+
 /// Fields that only documentation, `rules check` and `explain` read.
 const PROSE_FIELDS: [&str; 4] = ["match", "silent", "source", "links"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=rules");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=build");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mut files = Vec::new();
     toml_files(Path::new("rules"), &mut files)?;
@@ -26,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut prose: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     let mut languages: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut head = Value::Null;
+    let mut verdicts = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file)?;
         let value: toml::Value = toml::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -44,6 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                     add_sentence(&mut languages, &item);
                     continue;
                 }
+                if table == "verdict" {
+                    verdicts.push(item.clone());
+                }
                 let (kept, told) = split(item);
                 let id = ["id", "name", "version", "pattern"]
                     .iter()
@@ -54,6 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
+    fs::write(out.join("verdicts.rs"), verdicts::code(&verdicts)?)?;
     fs::write(out.join("head.json"), serde_json::to_string(&head)?)?;
     fs::write(out.join("core.json"), serde_json::to_string(&core)?)?;
     // A file for each table: a report needs the prose of a few, and looking for them in all of it took as long as all rules.

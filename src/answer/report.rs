@@ -11,7 +11,7 @@ pub use crate::diagnosis::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
-use crate::rule::PackInfo;
+use crate::rule::{PackInfo, Verdict};
 
 /// Version of the JSON contract.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -43,7 +43,7 @@ pub struct Report {
     pub language: String,
     /// What worried the user (`--asked`).
     pub asked: Vec<String>,
-    pub verdict: Verdict,
+    pub verdict: VerdictReport,
     /// Every hypothesis that was examined and is not ruled out, most important first.
     pub findings: Vec<Finding>,
     /// Hypotheses that this log speaks against.
@@ -68,11 +68,10 @@ pub struct Report {
 
 /// The one answer, and what else holds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Verdict {
-    /// Verdict id, e.g. `leak-confirmed`.
-    pub primary: String,
+pub struct VerdictReport {
+    pub primary: Verdict,
     /// Further verdicts that a line of this log supports.
-    pub secondary: Vec<String>,
+    pub secondary: Vec<Verdict>,
     /// `certain`, `strong`, `moderate` or `weak`.
     pub grade: Grade,
     /// Which evidence makes the grade.

@@ -7,12 +7,12 @@ use serde_json::json;
 use super::report::{
     CountsReport, CurveReport, DynamicReport, EndingReport, ExceptionReport, FactReport, Fitness, Grade, HostOomReport,
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
-    UnloadsReport, Verdict,
+    UnloadsReport, VerdictReport,
 };
 use crate::diagnosis::{self, Diagnosis, View, Words, place};
 use crate::event::{self, Recogniser, Tally};
 use crate::input::{InputError, Intake, ReadOptions, Source};
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 use crate::samples::Samples;
 use crate::timeline::{Flag, Fold, Once, OomRecord, Session, Timeline};
 
@@ -83,7 +83,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         given.push(words.count("given-samples-one", "given-samples", samples.points.len() as u64, &[]));
     }
     let mut cannot_tell = diagnosis.cannot_tell;
-    if verdict.primary == "insufficient-evidence"
+    if verdict.primary == Verdict::InsufficientEvidence
         && let Some(settle) = diagnosis.findings.first().and_then(|finding| finding.settle.clone())
     {
         cannot_tell.retain(|text| *text != settle);
@@ -107,17 +107,17 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
     }
 }
 
-fn verdict(diagnosis: &Diagnosis) -> Verdict {
+fn verdict(diagnosis: &Diagnosis) -> VerdictReport {
     match diagnosis.findings.first() {
-        Some(chosen) => Verdict {
-            primary: chosen.id.clone(),
+        Some(chosen) => VerdictReport {
+            primary: chosen.id,
             secondary: diagnosis.secondary.clone(),
             grade: chosen.grade,
             grade_reason: chosen.grade_reason.clone(),
             headline: chosen.summary.clone(),
         },
-        None => Verdict {
-            primary: "insufficient-evidence".to_owned(),
+        None => VerdictReport {
+            primary: Verdict::InsufficientEvidence,
             secondary: Vec::new(),
             grade: Grade::Weak,
             grade_reason: String::new(),

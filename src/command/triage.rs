@@ -1,6 +1,5 @@
 //! `triage`: each log is read, answered and shown; a log that cannot be read is told and does not stop the others.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::mem::ManuallyDrop;
 
@@ -16,7 +15,7 @@ use crate::cli::TriageArgs;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::report::{Labels, Printer, View};
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -38,7 +37,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     }
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
     let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
-    if let Err(error) = check_verdicts(&args.fail_on, &packs) {
+    if let Err(error) = check_verdicts(&args.fail_on) {
         return Ok(Err(error));
     }
     if args.privacy.redact {
@@ -113,7 +112,7 @@ impl<'t> Telling<'t> {
         match read {
             Ok(read) => {
                 let report = answer(name, &read, self.packs, self.question);
-                if self.args.fail_on.contains(&report.verdict.primary) {
+                if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }
                 self.printer.report(report, console.out)
@@ -141,10 +140,8 @@ impl<'t> Telling<'t> {
 }
 
 /// Refuses a `--fail-on` that could never be met.
-fn check_verdicts(given: &[String], packs: &Packs) -> Result<(), Box<UsageError>> {
-    let ranked = packs.precedence.iter().flat_map(|row| &row.verdicts).map(String::as_str);
-    let known: BTreeSet<&str> = packs.verdicts.iter().map(|verdict| verdict.id.as_str()).chain(ranked).collect();
-    let known: Vec<&str> = known.into_iter().collect();
+fn check_verdicts(given: &[String]) -> Result<(), Box<UsageError>> {
+    let known = Verdict::ALL.map(Verdict::as_str);
     match given.iter().find(|id| !known.contains(&id.as_str())) {
         None => Ok(()),
         Some(id) => {

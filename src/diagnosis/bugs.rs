@@ -4,7 +4,7 @@ use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
 use super::view::{Gpu, Os, View, same_dir};
 use super::words::Words;
-use crate::rule::{BugDef, Since, Version};
+use crate::rule::{BugDef, Since, Verdict, Version};
 use crate::timeline::Signal;
 
 /// What else holds in this session, by the names that packs use for it.
@@ -143,7 +143,7 @@ fn match_bug(bug: &BugDef, view: &View<'_>, words: &Words<'_>, structures: &Stru
     });
     let prompt = texts.iter().chain(&all).filter_map(|signal| signal.prompts.last()).max().copied();
     Some(
-        Draft::new("version-bug", view.number, status, summary)
+        Draft::new(Verdict::VersionBug, view.number, status, summary)
             .about(&bug.id)
             .in_prompt(prompt.unwrap_or(0))
             .grade(grade, words.say(reason, &[]))

@@ -6,7 +6,7 @@ use super::draft::{Draft, counted, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
-use crate::rule::{Constant, FlagRole, Packs, Term};
+use crate::rule::{Constant, FlagRole, Packs, Term, Verdict};
 use crate::samples::{Samples, Shape};
 use crate::text;
 
@@ -112,7 +112,7 @@ fn pinning(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         .iter()
         .map(|errors| counted(errors, Some(words.say("remark-pin-errors", &[]))))
         .collect();
-    let mut draft = Draft::new("pinning-by-design", view.number, status, summary)
+    let mut draft = Draft::new(Verdict::PinningByDesign, view.number, status, summary)
         .grade(grade, words.say(reason, &[]))
         .figures(figures)
         .against(against);
@@ -222,7 +222,7 @@ fn caching(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Opt
     }
     let settle = if dynamic { "settle-caching-dynamic" } else { "settle-caching" };
     Some(
-        Draft::new("caching-by-design", view.number, Status::Possible, words.say(key, &[]))
+        Draft::new(Verdict::CachingByDesign, view.number, Status::Possible, words.say(key, &[]))
             .grade(grade, words.say(reason, &[]))
             .figures(figures)
             .against(against)
@@ -333,7 +333,7 @@ fn residency(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     Some(
         Draft::new(
-            "user-residency",
+            Verdict::UserResidency,
             view.number,
             status,
             words.say("residency-summary", &[("flags", &names.join(" "))]),

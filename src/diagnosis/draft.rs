@@ -2,6 +2,7 @@
 
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, Status};
 use crate::input::Place;
+use crate::rule::Verdict;
 use crate::timeline::{Counted, Evidence};
 
 /// A place in the report's form.
@@ -45,16 +46,16 @@ pub struct Draft {
 
 impl Draft {
     /// A hypothesis with its one-sentence summary.
-    pub fn new(id: &str, session: usize, status: Status, summary: String) -> Self {
+    pub fn new(id: Verdict, session: usize, status: Status, summary: String) -> Self {
         Self {
             finding: Finding {
-                id: id.to_owned(),
+                id,
                 about: None,
                 status,
                 grade: Grade::Weak,
                 grade_reason: String::new(),
                 summary,
-                fingerprint: id.to_owned(),
+                fingerprint: id.to_string(),
                 evidence: Vec::new(),
                 against: Vec::new(),
                 figures: Vec::new(),

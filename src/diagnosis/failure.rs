@@ -5,7 +5,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, S
 use super::host::is_absurd;
 use super::view::{View, same_dir};
 use super::words::Words;
-use crate::rule::{SignDef, SignOf};
+use crate::rule::{SignDef, SignOf, Verdict};
 use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -42,7 +42,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
             }
             Some(_) => {}
             _ if exception.place == ExceptionPlace::Import
-                && findings.iter().any(|finding: &Finding| finding.id == "import-failure") => {}
+                && findings.iter().any(|finding: &Finding| finding.id == Verdict::ImportFailure) => {}
             _ if !core_told => {
                 core_told = true;
                 findings.push(core_finding(exception, view, words));
@@ -228,7 +228,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &View<'_>, words: &Words
         reason: words.say(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
         at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
     };
-    Draft::new("custom-node", view.number, status, summary)
+    Draft::new(Verdict::CustomNode, view.number, status, summary)
         .about(dir)
         .grade(grade, words.say(reason, &[]))
         .against(against)
@@ -259,7 +259,7 @@ fn core_finding(exception: &Exception, view: &View<'_>, words: &Words<'_>) -> Fi
     let kind = short_type(exception);
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && words.packs.shows(SignOf::ImportFault, &kind);
-    let id = if import { "import-failure" } else { "other-error" };
+    let id = if import { Verdict::ImportFailure } else { Verdict::OtherError };
     let outside = outside(exception, words).filter(|sign| !sign.says.is_empty());
     let key = match exception.place {
         _ if let Some(sign) = outside => &sign.says,
@@ -314,7 +314,7 @@ fn crash_finding(at: &Evidence, view: &View<'_>, words: &Words<'_>) -> Finding {
     };
     let mut lines = vec![evidence(at, None)];
     lines.extend(stack.map(|stack| evidence(&stack.at, Some(words.say("remark-crash-frame", &[])))));
-    let draft = Draft::new("other-error", view.number, Status::Confirmed, summary)
+    let draft = Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary)
         .about(if starting { "native-crash-at-start" } else { "native-crash" })
         .grade(Grade::Strong, words.say("grade-crash", &[]))
         .in_prompt(view.session.current_prompt());
@@ -349,7 +349,7 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
                     false => (Status::Possible, "crash-code", Grade::Weak, "grade-crash-code"),
                 };
                 findings.push(
-                    Draft::new("other-error", view.number, status, words.say(key, &[("code", &code)]))
+                    Draft::new(Verdict::OtherError, view.number, status, words.say(key, &[("code", &code)]))
                         .about(if signal { "native-crash" } else { "exit-code" })
                         .grade(grade, words.say(reason, &[]))
                         .settle(words.say("settle-crash", &[]))
@@ -361,7 +361,7 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     if let Some(errors) = &session.counts.aimdo_errors {
         findings.push(
             Draft::new(
-                "other-error",
+                Verdict::OtherError,
                 view.number,
                 Status::Likely,
                 words.say("error-aimdo", &[("text", &errors.first.text)]),
@@ -381,10 +381,15 @@ fn without_exception(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
         && let Some(at) = session.error_notices.last()
     {
         findings.push(
-            Draft::new("other-error", view.number, Status::Likely, words.say("error-notice", &[("text", &at.text)]))
-                .about(&at.rule)
-                .grade(Grade::Moderate, words.say("grade-error-text", &[]))
-                .because(vec![evidence(at, None)]),
+            Draft::new(
+                Verdict::OtherError,
+                view.number,
+                Status::Likely,
+                words.say("error-notice", &[("text", &at.text)]),
+            )
+            .about(&at.rule)
+            .grade(Grade::Moderate, words.say("grade-error-text", &[]))
+            .because(vec![evidence(at, None)]),
         );
     }
     findings
@@ -417,7 +422,7 @@ fn import_failure(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         at: Some(super::draft::place(&node.at.place, None)),
     });
     Some(
-        Draft::new("import-failure", view.number, Status::Confirmed, summary)
+        Draft::new(Verdict::ImportFailure, view.number, Status::Confirmed, summary)
             .about(&first.dir)
             .grade(Grade::Certain, words.say("grade-import", &[]))
             .figures(figures)
@@ -439,7 +444,7 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let number = session.prompts.invalid.to_string();
     let reasons = session.refusals.iter().take(REFUSALS_SHOWN);
     Some(
-        Draft::new("other-error", view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
+        Draft::new(Verdict::OtherError, view.number, Status::Confirmed, words.say(key, &[("n", &number)]))
             .about("invalid-prompt")
             .grade(Grade::Strong, words.say("grade-error-text", &[]))
             .in_prompt(session.current_prompt())

@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::rule::Verdict;
+
 /// How much the evidence carries. A named grade, never a percentage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -122,8 +124,7 @@ pub struct Reference {
 /// A hypothesis and how it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
-    /// Verdict id.
-    pub id: String,
+    pub id: Verdict,
     /// What it is about: a class, a folder, the id of a known bug.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
@@ -157,7 +158,7 @@ pub struct Finding {
 /// A hypothesis that this log speaks against.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuledOut {
-    pub id: String,
+    pub id: Verdict,
     pub reason: String,
     pub evidence: Vec<EvidenceReport>,
 }

@@ -5,6 +5,7 @@ use super::finding::{EvidenceReport, Finding, RuledOut};
 use super::growth;
 use super::view::{LimitSource, View};
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::timeline::{EndingKind, Seen};
 
 /// Hypotheses that this log speaks against, with the reason.
@@ -17,7 +18,7 @@ pub fn ruled_out(
 ) -> Vec<RuledOut> {
     let session = view.session;
     let mut list = Vec::new();
-    let named = |id: &str| chosen.id == id || others.iter().any(|finding| finding.id == id);
+    let named = |id: Verdict| chosen.id == id || others.iter().any(|finding| finding.id == id);
     let ran = session.prompts.executed > 0;
     let last = || -> Vec<EvidenceReport> { session.last_executed.iter().map(|at| evidence(at, None)).collect() };
     if !ran {
@@ -30,7 +31,7 @@ pub fn ruled_out(
         let prompts = views.iter().filter(quiet).map(|view| view.session.prompts.executed).sum();
         let executed = words.count("prompt-one", "prompt-many", prompts, &[]);
         list.push(RuledOut {
-            id: "leak-confirmed".to_owned(),
+            id: Verdict::LeakConfirmed,
             reason: words.say("not-leak", &[("prompts", &executed)]),
             evidence: last(),
         });
@@ -38,25 +39,25 @@ pub fn ruled_out(
     let mentioned =
         session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
     let one = |seen: Seen| seen.starts > 0;
-    if !named("gpu-oom")
+    if !named(Verdict::GpuOom)
         && !one(counted.gpu_ooms)
         && session.ooms.is_empty()
         && session.counts.attention_retries.is_none()
         && !mentioned
     {
-        list.push(RuledOut { id: "gpu-oom".to_owned(), reason: words.say("not-oom", &[]), evidence: Vec::new() });
+        list.push(RuledOut { id: Verdict::GpuOom, reason: words.say("not-oom", &[]), evidence: Vec::new() });
     }
     let stopped_well =
         view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
     let other = views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
     let died = other || one(counted.killed) || one(counted.host_ooms);
-    if !named("host-oom") && !died && session.host_ooms.is_empty() && stopped_well {
-        list.push(RuledOut { id: "host-oom".to_owned(), reason: words.say("not-killed", &[]), evidence: Vec::new() });
+    if !named(Verdict::HostOom) && !died && session.host_ooms.is_empty() && stopped_well {
+        list.push(RuledOut { id: Verdict::HostOom, reason: words.say("not-killed", &[]), evidence: Vec::new() });
     }
     let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
-    if !named("reload-each-prompt") && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
+    if !named(Verdict::ReloadEachPrompt) && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
         list.push(RuledOut {
-            id: "reload-each-prompt".to_owned(),
+            id: Verdict::ReloadEachPrompt,
             reason: words.say("not-reload", &[]),
             evidence: Vec::new(),
         });
@@ -65,7 +66,7 @@ pub fn ruled_out(
         && let Some(fact) = session.fact("cgroup_limit_mib")
     {
         list.push(RuledOut {
-            id: "container-limit".to_owned(),
+            id: Verdict::ContainerLimit,
             reason: words.say("not-container", &[]),
             evidence: vec![evidence(&fact.at, None)],
         });
@@ -74,7 +75,7 @@ pub fn ruled_out(
         && let Some(at) = &session.nodes_disabled
     {
         list.push(RuledOut {
-            id: "custom-node".to_owned(),
+            id: Verdict::CustomNode,
             reason: words.say("not-node", &[]),
             evidence: vec![evidence(at, None)],
         });
@@ -111,10 +112,13 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others:
             list.push(words.say(key, values));
         }
     };
-    let id = chosen.id.as_str();
-    add("gap-who", id == "leak-confirmed" && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
+    let id = chosen.id;
+    add("gap-who", id == Verdict::LeakConfirmed && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
     let open = session.prompts.executed > 0
-        && matches!(id, "no-fault" | "caching-by-design" | "pinning-by-design" | "cycle-collected");
+        && matches!(
+            id,
+            Verdict::NoFault | Verdict::CachingByDesign | Verdict::PinningByDesign | Verdict::CycleCollected
+        );
     let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
     match measured {
         Some(finding) => add("gap-growth-measured", open, &[("what", &finding.summary)]),
@@ -124,8 +128,8 @@ pub fn cannot_tell(view: &View<'_>, words: &Words<'_>, chosen: &Finding, others:
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
     add("gap-start", no_start, &[("missing", &missing)]);
     add("gap-version", view.span.is_unknown() && !no_start, &[]);
-    add("gap-last-call", id == "leak-confirmed", &[]);
-    add("gap-kill-cause", id == "host-oom" && chosen.grade < super::finding::Grade::Strong, &[]);
+    add("gap-last-call", id == Verdict::LeakConfirmed, &[]);
+    add("gap-kill-cause", id == Verdict::HostOom && chosen.grade < super::finding::Grade::Strong, &[]);
     add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);
     list
 }

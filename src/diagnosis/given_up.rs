@@ -4,6 +4,7 @@ use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::timeline::EndingKind;
 
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
@@ -19,7 +20,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
     Some(
-        Draft::new("other-error", view.number, Status::Confirmed, summary)
+        Draft::new(Verdict::OtherError, view.number, Status::Confirmed, summary)
             .about(kind)
             .grade(Grade::Strong, words.say("grade-given-up", &[]))
             .figures(figures)

@@ -4,6 +4,7 @@ use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::samples::{Column, Samples, Shape, Trend, trend};
 use crate::text;
 
@@ -82,7 +83,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) ->
     let lines =
         session.last_executed.iter().map(|at| evidence(at, Some(words.say("remark-no-leak-text", &[])))).collect();
     Some(
-        Draft::new("leak-suspected", view.number, status, summary)
+        Draft::new(Verdict::LeakSuspected, view.number, status, summary)
             .about(ABOUT)
             .grade(grade, words.say(reason, &[]))
             .figures(figures)

@@ -6,7 +6,7 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
-use crate::rule::SignOf;
+use crate::rule::{SignOf, Verdict};
 use crate::text;
 use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 
@@ -79,24 +79,24 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > limit * 1.1)
     });
     let (id, key) = match (container, blind, killed.memcg) {
-        (true, true, _) => ("container-limit", "container-killed-blind"),
-        (true, false, true) => ("container-limit", "container-killed-memcg"),
-        (true, false, false) => ("container-limit", "container-killed-likely"),
-        (false, _, _) if ending.daemon.is_some() => ("host-oom", "host-killed-daemon"),
-        (false, _, _) if killed.by_kernel => ("host-oom", "host-killed-kernel"),
-        (false, _, _) if unlimited && flag == Some(true) => ("host-oom", "host-killed-unlimited"),
-        (false, _, _) => ("host-oom", "host-killed-text"),
+        (true, true, _) => (Verdict::ContainerLimit, "container-killed-blind"),
+        (true, false, true) => (Verdict::ContainerLimit, "container-killed-memcg"),
+        (true, false, false) => (Verdict::ContainerLimit, "container-killed-likely"),
+        (false, _, _) if ending.daemon.is_some() => (Verdict::HostOom, "host-killed-daemon"),
+        (false, _, _) if killed.by_kernel => (Verdict::HostOom, "host-killed-kernel"),
+        (false, _, _) if unlimited && flag == Some(true) => (Verdict::HostOom, "host-killed-unlimited"),
+        (false, _, _) => (Verdict::HostOom, "host-killed-text"),
     };
     let summary = words.say(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
-    let (grade, reason) = if killed.memcg || killed.global || (killed.by_kernel && id == "host-oom") {
+    let (grade, reason) = if killed.memcg || killed.global || (killed.by_kernel && id == Verdict::HostOom) {
         (Grade::Certain, words.say("grade-kernel-says", &[]))
     } else if ending.daemon.is_some() {
         (Grade::Strong, words.say("grade-daemon-says", &[]))
     } else if key == "host-killed-unlimited" {
         (Grade::Strong, words.say("grade-runtime-says", &[]))
-    } else if id == "container-limit" && limit.is_some() && flag == Some(false) {
+    } else if id == Verdict::ContainerLimit && limit.is_some() && flag == Some(false) {
         (Grade::Moderate, words.say("grade-limit-but-flag", &[]))
-    } else if id == "container-limit" && limit.is_some() {
+    } else if id == Verdict::ContainerLimit && limit.is_some() {
         let key = if limit.is_some_and(|(_, source)| source == LimitSource::Given) {
             "grade-limit-given"
         } else {
@@ -118,7 +118,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     figures.extend(limit_figures(view, words));
     let settle = match (killed.memory_proven, id) {
         (true, _) => None,
-        (false, "container-limit") => Some("settle-container"),
+        (false, Verdict::ContainerLimit) => Some("settle-container"),
         (false, _) => Some("settle-kill"),
     };
     let mut draft = Draft::new(id, view.number, status, summary)
@@ -133,7 +133,7 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
 
 /// The runtime says that it was not for memory; it can be wrong, so the thought is kept.
 fn not_for_memory(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Finding {
-    Draft::new("host-oom", view.number, Status::Possible, words.say("host-killed-not-memory", &[]))
+    Draft::new(Verdict::HostOom, view.number, Status::Possible, words.say("host-killed-not-memory", &[]))
         .about("killed")
         .grade(Grade::Weak, words.say("grade-flag-false", &[]))
         .figures(in_flight_figures(view, words, killed.ending))
@@ -329,7 +329,7 @@ fn silent_end(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Option<Fin
     if let Some(at) = &ending.pause {
         lines.push(evidence(at, Some(words.say("remark-pause", &[]))));
     }
-    let finding = Draft::new("host-oom", view.number, Status::Possible, words.say(key, &[]))
+    let finding = Draft::new(Verdict::HostOom, view.number, Status::Possible, words.say(key, &[]))
         .about("silent-end")
         .grade(Grade::Weak, words.say("grade-silent", &[]))
         .figures(in_flight_figures(view, words, ending))
@@ -365,7 +365,7 @@ fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: 
     let limit = view.limit_mib.filter(|(mib, source)| {
         *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1)
     });
-    let id = if limit.is_some() { "container-limit" } else { "host-oom" };
+    let id = if limit.is_some() { Verdict::ContainerLimit } else { Verdict::HostOom };
     figures.extend(limit_figures(view, words));
     Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("requested", &requested)]))
         .about(&oom.kind)
@@ -392,7 +392,7 @@ fn unseen_limit(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     let key = if source == LimitSource::Given { "grade-limit-given" } else { "grade-limit-log" };
     Some(
-        Draft::new("container-limit", view.number, Status::Likely, summary)
+        Draft::new(Verdict::ContainerLimit, view.number, Status::Likely, summary)
             .about("unseen")
             .grade(Grade::Moderate, words.say(key, &[]))
             .figures(limit_figures(view, words))

@@ -5,6 +5,7 @@ use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
+use crate::rule::Verdict;
 use crate::text;
 use crate::timeline::{CurvePoint, Evidence, Leak};
 
@@ -69,7 +70,7 @@ fn leak_finding(view: &View<'_>, words: &Words<'_>, class: &str, leak: &Leak, al
             grade(view, words, leak, sum_grew)
         }
     };
-    let id = if gone { "leak-suspected" } else { "leak-confirmed" };
+    let id = if gone { Verdict::LeakSuspected } else { Verdict::LeakConfirmed };
     let status = if gone { Status::Likely } else { Status::Confirmed };
 
     let mut lines: Vec<EvidenceReport> = Vec::new();
@@ -360,16 +361,21 @@ fn cycle_finding(view: &View<'_>, words: &Words<'_>, cycles: &[(&String, &Leak)]
     }
     let grade = if passes > 1 { Grade::Strong } else { Grade::Moderate };
     let reason = words.count("grade-cycle-one", "grade-cycle", passes, &[]);
-    Draft::new("cycle-collected", view.number, Status::Confirmed, words.say("cycle-summary", &[("class", &names)]))
-        .about(cycles.first().map_or("", |(class, _)| class.as_str()))
-        .grade(grade, reason)
-        .figures(vec![told(
-            "cost",
-            words.say("figure-cycle-cost", &[("passes", &passes.to_string())]),
-            Basis::Derived,
-            Vec::new(),
-        )])
-        .because(lines)
+    Draft::new(
+        Verdict::CycleCollected,
+        view.number,
+        Status::Confirmed,
+        words.say("cycle-summary", &[("class", &names)]),
+    )
+    .about(cycles.first().map_or("", |(class, _)| class.as_str()))
+    .grade(grade, reason)
+    .figures(vec![told(
+        "cost",
+        words.say("figure-cycle-cost", &[("passes", &passes.to_string())]),
+        Basis::Derived,
+        Vec::new(),
+    )])
+    .because(lines)
 }
 
 /// Evidence that no leak text is in the log, where it could be seen.

@@ -22,7 +22,7 @@ fn mentioned(def: &MentionDef, view: &View<'_>, words: &Words<'_>) -> Option<Fin
     let summary = fill(words.packs.prose_text("mention", &def.id, "summary", words.zh)?, &[("n", &number)]);
     let remark = |signal: &Signal| words.say("remark-mention", &[("n", &signal.count.to_string())]);
     let lines = seen.iter().map(|signal| evidence(&signal.first, Some(remark(signal)))).collect();
-    let finding = Draft::new(&def.verdict, view.number, Status::Likely, summary)
+    let finding = Draft::new(def.verdict, view.number, Status::Likely, summary)
         .about(&def.id)
         .grade(Grade::Moderate, words.say("grade-mention", &[]))
         .because(lines);

@@ -31,6 +31,7 @@ mod words;
 mod worry;
 
 use crate::event::Tally;
+use crate::rule::Verdict;
 use crate::samples::Samples;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -61,7 +62,7 @@ pub struct Question {
 pub struct Diagnosis {
     /// Primary first, then by standing.
     pub findings: Vec<Finding>,
-    pub secondary: Vec<String>,
+    pub secondary: Vec<Verdict>,
     pub ruled_out: Vec<RuledOut>,
     pub next_steps: Vec<Step>,
     pub avoid: Vec<Avoid>,
@@ -80,11 +81,11 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if verdict::is_meant(&chosen.id) && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    if chosen.id.is_by_design() && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = words.say("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
-    findings.retain(|finding| !matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence"));
+    findings.retain(|finding| !finding.id.is_empty());
     findings.sort_by(|a, b| {
         b.status
             .cmp(&a.status)
@@ -98,7 +99,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         chosen.figures.splice(0..0, notes);
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
-        if chosen.id != "gpu-oom" {
+        if chosen.id != Verdict::GpuOom {
             chosen.figures.extend(starved::note(view, words));
         }
     }
@@ -143,25 +144,22 @@ fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Findi
 
 /// What holds in this session, by the names that bug packs use.
 fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
-    let has = |id: &str| findings.iter().any(|finding| finding.id == id && finding.status >= Status::Likely);
     let session = view.session;
-    let mut names = Vec::new();
+    let likely = findings.iter().filter(|finding| finding.status >= Status::Likely);
+    let mut names: Vec<&'static str> = likely.filter_map(|finding| finding.id.structure()).collect();
     let mut add = |name: &'static str, holds: bool| {
         if holds {
             names.push(name);
         }
     };
-    add("reload-each-prompt", has("reload-each-prompt"));
     add("oom", !session.ooms.is_empty());
     add("host-oom", !session.host_ooms.is_empty());
     add("tiled-retry", session.counts.tiled_retries.is_some());
     add("pin-errors", session.counts.pin_errors.is_some());
-    add("leak", has("leak-confirmed"));
-    add("import-failure", has("import-failure"));
     let ending = view.ending();
     add("killed", ending.is_some_and(|ending| ending.kind == EndingKind::Killed));
     add("crash", ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash));
-    add("container", findings.iter().any(|finding| finding.id == "container-limit"));
+    add("container", findings.iter().any(|finding| finding.id == Verdict::ContainerLimit));
     add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
     let seconds: Vec<f64> =
         session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();

@@ -10,6 +10,7 @@ use super::phase::{self, Scene};
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::event::GIB;
+use crate::rule::Verdict;
 use crate::text;
 use crate::timeline::{OomRecord, UNNAMED};
 
@@ -46,7 +47,7 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
     let scene = Scene::of_oom(oom, view, words);
     let key = sentence_key(oom, &split, &scene);
     let (grade, reason) = grade(oom, &split);
-    let mut draft = Draft::new("gpu-oom", view.number, Status::Confirmed, summary(key, oom, &split, &scene, words))
+    let mut draft = Draft::new(Verdict::GpuOom, view.number, Status::Confirmed, summary(key, oom, &split, &scene, words))
         .about(acts_on(oom, &split))
         .grade(grade, words.say(reason, &[]))
         .recovered(oom.recovered)
@@ -241,7 +242,7 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         }
     }
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Likely,
         words.say("oom-retries", &[("n", &counted.count.to_string())]),
@@ -258,7 +259,7 @@ fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let counted = view.session.counts.tiled_retries.as_ref()?;
     let remark = words.say("remark-tiled-retry", &[]);
     let finding = Draft::new(
-        "gpu-oom",
+        Verdict::GpuOom,
         view.number,
         Status::Possible,
         words.count("oom-tiled-one", "oom-tiled", counted.count, &[]),

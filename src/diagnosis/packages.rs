@@ -4,7 +4,7 @@ use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use crate::rule::{AimdoDef, Version};
+use crate::rule::{AimdoDef, Verdict, Version};
 
 /// A comfy-aimdo older than required is a finding of its own; it is likely to matter once the allocator fails.
 pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
@@ -32,7 +32,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let figures =
         vec![told("required", words.say("figure-package", &values), Basis::Formula, vec![fact.at.place.line])];
     Some(
-        Draft::new("version-bug", view.number, status, words.say("package-outdated", &values))
+        Draft::new(Verdict::VersionBug, view.number, status, words.say("package-outdated", &values))
             .about("comfy-aimdo-outdated")
             .grade(grade, words.say(reason, &[]))
             .figures(figures)

@@ -60,7 +60,7 @@ impl Scene {
         let exception = failed_in(view, oom.prompt);
         let mut scene = Self::of_exception(exception, oom.node.as_deref(), words);
         if scene.phase.is_none() {
-            scene.phase = by_lines(oom, words);
+            scene.phase = by_lines(oom, view, words);
         }
         scene
     }
@@ -95,10 +95,14 @@ pub fn failed_in<'t>(view: &View<'t>, prompt: u64) -> Option<&'t Exception> {
 }
 
 /// No frame and no name tells: what was going on by the lines before.
-fn by_lines(oom: &OomRecord, words: &Words<'_>) -> Option<Seen> {
+fn by_lines(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Option<Seen> {
     let line = oom.last_load.as_ref().map(|(_, line)| *line);
     if oom.sampling.is_some() {
         return Some(Seen::derived(SAMPLING, line));
+    }
+    let patched = view.session.counts.lora_errors.as_ref().filter(|errors| errors.last_prompt == oom.prompt);
+    if let Some(errors) = patched.filter(|_| oom.loading.is_some()) {
+        return Some(Seen::derived(PATCHING, Some(errors.first.place.line)));
     }
     if oom.loading.is_some() {
         return Some(Seen::derived(LOADING, line));

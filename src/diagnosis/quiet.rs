@@ -6,7 +6,7 @@ use super::starts::Starts;
 use super::view::View;
 use super::words::Words;
 use crate::event::Tally;
-use crate::rule::SignOf;
+use crate::rule::{SignOf, Verdict};
 use crate::timeline::{Ending, EndingKind, Timeline};
 
 /// The exit code of a program that was asked to stop.
@@ -79,7 +79,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
             (false, false) => (Grade::Moderate, "grade-no-fault-hidden"),
         };
         return Draft::new(
-            "no-fault",
+            Verdict::NoFault,
             view.number,
             Status::Confirmed,
             words.say(key, &[("prompts", &prompts), ("stopped", &stopped)]),
@@ -92,7 +92,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     let nothing_asked = session.prompts.got == 0 && !session.has_work();
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
-        return Draft::new("no-fault", view.number, Status::Confirmed, words.say("no-fault-start", &[]))
+        return Draft::new(Verdict::NoFault, view.number, Status::Confirmed, words.say("no-fault-start", &[]))
             .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
             .because(fact.into_iter().collect());
     }
@@ -146,7 +146,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
         let text = words.count("figure-ran-since-one", "figure-ran-since-many", good, &[("line", &line)]);
         figures.push(told("since", text, Basis::Measured, vec![at.place.line]));
     }
-    let finding = Draft::new("insufficient-evidence", view.number, Status::NotAssessable, summary)
+    let finding = Draft::new(Verdict::InsufficientEvidence, view.number, Status::NotAssessable, summary)
         .about("insufficient-restarted")
         .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
         .figures(figures)
@@ -183,11 +183,15 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         lines.push(evidence(last, Some(words.say(remark, &[]))));
     }
     let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
-    let draft =
-        Draft::new("insufficient-evidence", view.number, Status::NotAssessable, words.say(key, &[("code", &code)]))
-            .about(key)
-            .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
-            .figures(in_flight(view, words));
+    let draft = Draft::new(
+        Verdict::InsufficientEvidence,
+        view.number,
+        Status::NotAssessable,
+        words.say(key, &[("code", &code)]),
+    )
+    .about(key)
+    .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
+    .figures(in_flight(view, words));
     match key {
         // Whoever pressed Ctrl-C knows what happened.
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
@@ -219,7 +223,7 @@ fn in_flight(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
 
 fn nothing(timeline: &Timeline, words: &Words<'_>, key: &str) -> Finding {
     let lines = timeline.last_text.iter().map(|at| evidence(at, None)).collect();
-    Draft::new("insufficient-evidence", 1, Status::NotAssessable, words.say(key, &[]))
+    Draft::new(Verdict::InsufficientEvidence, 1, Status::NotAssessable, words.say(key, &[]))
         .about(key)
         .grade(Grade::Strong, words.say("grade-not-comfyui", &[]))
         .settle(words.say("settle-not-comfyui", &[]))

@@ -4,7 +4,7 @@ use super::draft::{Draft, counted, evidence, told};
 use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
 use super::view::View;
 use super::words::Words;
-use crate::rule::{Constant, FlagRole};
+use crate::rule::{Constant, FlagRole, Verdict};
 use crate::timeline::Load;
 
 /// Prompts that must have requested a class before "each prompt" may be said.
@@ -65,7 +65,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     }
     Some(
         Draft::new(
-            "reload-each-prompt",
+            Verdict::ReloadEachPrompt,
             view.number,
             status,
             words.say(key, &[("class", &names.join(", ")), ("prompts", &prompts)]),
@@ -138,7 +138,7 @@ fn rebuilt(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let remark = words.say("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
     let summary = words.say("reload-rebuilt", &[("class", class), ("prompts", &load.prompts.to_string())]);
     Some(
-        Draft::new("reload-each-prompt", view.number, Status::Possible, summary)
+        Draft::new(Verdict::ReloadEachPrompt, view.number, Status::Possible, summary)
             .about(class)
             .grade(Grade::Weak, words.say("grade-reload-rebuilt", &[]))
             .settle(words.say("settle-reload", &[]))

@@ -7,34 +7,30 @@ use super::phase::{self, Scene};
 use super::view::{Gpu, Os, View};
 use super::words::Words;
 use crate::event::MIB;
-use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since};
+use crate::rule::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
 use crate::timeline::OomRecord;
 
 /// Circumstance of a folder that holds no node pack, as signs call it.
 const NO_INIT: &str = "no-init";
+/// What an import is about that failed in no node pack.
+const NO_PACK: &str = "no-pack";
+/// Cases of an out-of-memory in which the phase or the requester decides what helps, as the verdicts' files call them.
+const REFUSED: &str = "driver-refused";
+const IMPOSSIBLE: &str = "activations";
+const UNIFIED: &str = "unified";
+const FRAMES: &str = "frames";
+const RAM_LOADING: &str = "ram-loading";
 
 /// Parts a finding's remedies act on.
 pub fn parts<'f>(finding: &'f Finding, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
     let about = finding.about.as_deref().unwrap_or_default();
-    match finding.id.as_str() {
-        "gpu-oom" => gpu_parts(about, view, words),
-        "host-oom" => ram_parts(finding, view, words),
-        "container-limit" => vec!["container"],
-        "leak-confirmed" | "leak-suspected" => vec!["leak"],
-        "custom-node" => vec!["node"],
-        "version-bug" => vec!["version"],
-        "import-failure" if finding.candidates.is_empty() => vec!["program"],
-        "import-failure" => vec!["import"],
-        "reload-each-prompt" => vec!["reload"],
-        "caching-by-design" => vec!["cache"],
-        "pinning-by-design" => vec!["pins"],
-        // A cause outside, or a prompt that was refused, has remedies of its own.
-        "other-error" if words.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|acts| acts == about)) => {
-            vec![about]
-        }
-        "other-error" if matches!(about, "native-crash" | "native-crash-at-start") => vec!["driver"],
-        _ => Vec::new(),
-    }
+    let case = match finding.id {
+        Verdict::ImportFailure if finding.candidates.is_empty() => NO_PACK,
+        Verdict::GpuOom => gpu_case(about, view, words),
+        Verdict::HostOom => ram_case(finding, view, words),
+        _ => about,
+    };
+    finding.id.acts_on(case)
 }
 
 /// The out-of-memory that a report is about: the last one that nothing recovered from, else the last one.
@@ -44,37 +40,33 @@ fn last_oom<'t>(view: &View<'t>) -> Option<&'t OomRecord> {
 }
 
 /// What was going on decides first: a load is not helped by a smaller picture, nor a text encoder by tiles.
-fn gpu_parts<'f>(about: &'f str, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
-    let oom = last_oom(view);
-    let scene = oom.map(|oom| Scene::of_oom(oom, view, words)).unwrap_or_default();
-    let refused = oom.is_some_and(|oom| super::oom::split(oom, view, words.packs).refused);
+fn gpu_case<'f>(about: &'f str, view: &View<'_>, words: &Words<'_>) -> &'f str {
+    let Some(oom) = last_oom(view) else { return about };
+    let scene = Scene::of_oom(oom, view, words);
+    let split = super::oom::split(oom, view, words.packs);
     match about {
-        "driver" if refused => vec!["driver"],
-        "driver" => vec!["driver", "activations"],
-        "fragmentation-or-driver" => vec!["fragmentation", "driver"],
-        "tiny-card" => vec!["tiny-card"],
-        "others" | "context" if oom.is_none_or(|oom| oom.kind != METAL) => vec![about],
-        _ if oom.is_some_and(|oom| super::oom::split(oom, view, words.packs).impossible) => vec!["activations"],
-        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => vec!["loading"],
-        _ if scene.is(phase::TEXT_ENCODING) => vec!["text-encoder"],
-        "unexplained" => vec!["unexplained", "activations"],
-        // What filled the card is not known: less work at once helps in any case.
-        "unknown" => vec!["activations"],
-        "context" => vec!["activations"],
-        _ => vec![about],
+        "driver" if split.refused => REFUSED,
+        "driver" | "fragmentation-or-driver" | "tiny-card" => about,
+        "others" | "context" if oom.kind != METAL => about,
+        _ if split.impossible => IMPOSSIBLE,
+        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => phase::LOADING,
+        _ if scene.is(phase::TEXT_ENCODING) => phase::TEXT_ENCODING,
+        _ if oom.kind == METAL => UNIFIED,
+        _ => about,
     }
 }
 
 /// A buffer of all frames is not helped by a smaller file, nor a file by fewer frames.
-fn ram_parts<'f>(finding: &Finding, view: &View<'_>, words: &Words<'_>) -> Vec<&'f str> {
+fn ram_case<'f>(finding: &'f Finding, view: &View<'_>, words: &Words<'_>) -> &'f str {
+    let about = finding.about.as_deref().unwrap_or_default();
     let scene = finding.prompt.map(|prompt| Scene::of_prompt(prompt, view, words)).unwrap_or_default();
     let framed = finding.figures.iter().any(|figure| figure.name == "factors");
-    match finding.about.as_deref() {
-        Some("killed" | "silent-end") | None => vec!["host-ram"],
-        _ if framed || scene.is(phase::WHOLE_VIDEO) || scene.is(phase::UPSCALER) => vec!["frames"],
-        Some("mmap" | "paging-file") => vec!["ram-loading"],
-        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => vec!["ram-loading"],
-        _ => vec!["host-ram"],
+    match about {
+        "killed" | "silent-end" | "" => about,
+        _ if framed || scene.is(phase::WHOLE_VIDEO) || scene.is(phase::UPSCALER) => FRAMES,
+        "mmap" | "paging-file" => RAM_LOADING,
+        _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => RAM_LOADING,
+        _ => about,
     }
 }
 
@@ -83,8 +75,8 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     let session = view.session;
     let signs = words.packs.signs_of(SignOf::Circumstance);
     let mut tags: Vec<String> = signs.filter(|sign| shown(sign, view, finding)).map(|sign| sign.is.clone()).collect();
-    let scene = match (finding.id.as_str(), finding.prompt) {
-        ("gpu-oom", _) => last_oom(view).map(|oom| Scene::of_oom(oom, view, words)),
+    let scene = match (finding.id, finding.prompt) {
+        (Verdict::GpuOom, _) => last_oom(view).map(|oom| Scene::of_oom(oom, view, words)),
         (_, Some(prompt)) => Some(Scene::of_prompt(prompt, view, words)),
         _ => None,
     };
@@ -111,7 +103,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("linux", matches!(view.os, Os::Linux | Os::Wsl));
     add("wsl", view.os == Os::Wsl);
     let container = view.in_container().is_some() || view.limit_mib.is_some();
-    add("container", container || finding.id == "container-limit");
+    add("container", container || finding.id == Verdict::ContainerLimit);
     add("encode", scene.is(phase::ENCODING));
     add("sampling", scene.is(phase::SAMPLING));
     add("loading", scene.is(phase::LOADING));
@@ -142,7 +134,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     );
     let sees = session.fact("cgroup_limit_mib").is_some()
         || first("sees-cgroup").is_some_and(|first| view.span.at_least(first));
-    add("cgroup-unseen", (container || finding.id == "container-limit") && !sees);
+    add("cgroup-unseen", (container || finding.id == Verdict::ContainerLimit) && !sees);
     add(
         "impossible-request",
         finding.figures.iter().any(|figure| figure.name == "capacity")
@@ -200,20 +192,16 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
     }
 }
 
-/// Verdicts for which only remedies of their own kind are shown: a state that is meant needs no change of mode, and
-/// what helps against a leak does not help against an error.
-const NARROW: [&str; 5] = ["caching-by-design", "pinning-by-design", "user-residency", "custom-node", "import-failure"];
-
 /// Steps against what `finding` names, cheapest first.
 pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
     let mut steps = own_steps(view, words, finding);
     // A known bug that shows itself as this very thing has the shortest way out.
-    let explained = others
-        .iter()
-        .find(|other| other.id == "version-bug" && other.status >= Status::Likely && explains(other, finding, words));
+    let explained = others.iter().find(|other| {
+        other.id == Verdict::VersionBug && other.status >= Status::Likely && explains(other, finding, words)
+    });
     if let Some(bug) = explained {
         steps.splice(0..0, bug_steps(view, words, bug));
-    } else if steps.is_empty() && finding.id == "other-error" {
+    } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, words, finding, others));
     }
     steps
@@ -222,7 +210,7 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Fi
 /// The workaround of a known bug whose text stands in the same prompt, when the log has nothing else to go by.
 fn possible_bug(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Option<Step> {
     let beside = |other: &&Finding| {
-        other.id == "version-bug" && other.session == finding.session && other.prompt == finding.prompt
+        other.id == Verdict::VersionBug && other.session == finding.session && other.prompt == finding.prompt
     };
     others.iter().filter(beside).find_map(|other| {
         let id = other.about.as_deref()?;
@@ -237,18 +225,13 @@ fn possible_bug(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &
 
 /// The bug's structure is what `finding` found.
 fn explains(bug: &Finding, finding: &Finding, words: &Words<'_>) -> bool {
-    let structure = match finding.id.as_str() {
-        "leak-confirmed" => "leak",
-        "reload-each-prompt" => "reload-each-prompt",
-        "import-failure" => "import-failure",
-        _ => return false,
-    };
+    let Some(structure) = finding.id.structure() else { return false };
     let def = words.packs.bugs.iter().find(|def| Some(def.id.as_str()) == bug.about.as_deref());
     def.is_some_and(|def| def.structure.iter().any(|name| name == structure))
 }
 
 fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
-    if finding.id == "version-bug" {
+    if finding.id == Verdict::VersionBug {
         let steps = bug_steps(view, words, finding);
         if !steps.is_empty() {
             return steps;
@@ -260,12 +243,12 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         let text = words.packs.prose_text("mention", &def.id, "step", words.zh).filter(|_| usable);
         return text.map(|text| Step { flags: def.flags.clone(), ..plain(text.to_owned()) }).into_iter().collect();
     }
-    if finding.id == "insufficient-evidence" {
+    if finding.id == Verdict::InsufficientEvidence {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
     let parts = parts(finding, view, words);
     let tags = tags(view, words, finding);
-    let narrow = NARROW.contains(&finding.id.as_str());
+    let narrow = finding.id.has_only_own_remedies();
     let mut chosen: Vec<&RemedyDef> = words
         .packs
         .remedies

@@ -2,7 +2,6 @@
 
 use super::draft::told;
 use super::finding::{Basis, Figure, Finding, Status};
-use super::verdict;
 use super::view::View;
 use super::words::Words;
 use crate::timeline::{LeftOut, Seen, Timeline};
@@ -132,7 +131,7 @@ fn only_counted(left_out: &LeftOut, words: &Words<'_>) -> Option<Figure> {
 /// prompts ran well since, the summary says so too: "still" would be wrong without it.
 fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, words: &Words<'_>) -> Option<Placed> {
     let at = starts.views.iter().find(|view| view.number == chosen.session)?;
-    if chosen.status < Status::Likely || verdict::is_meant(&chosen.id) {
+    if chosen.status < Status::Likely || chosen.id.is_by_design() {
         return None;
     }
     let later = starts.later(at.number);

@@ -2,37 +2,31 @@
 
 use super::finding::{Finding, Status};
 use super::view::View;
-use crate::rule::{Packs, PrecedenceDef, PrecedenceWhen};
+use crate::rule::{Packs, PrecedenceDef, PrecedenceWhen, Verdict};
 use crate::timeline::EndingKind;
-
-/// Verdicts that say a run failed.
-const FAILURES: [&str; 6] = ["version-bug", "custom-node", "gpu-oom", "container-limit", "host-oom", "other-error"];
-/// Verdicts that say a state is meant.
-const BY_DESIGN: [&str; 3] = ["user-residency", "pinning-by-design", "caching-by-design"];
 
 /// The finding that answers, by its number in `findings`, and the ids of what else holds.
 pub struct Choice {
     pub primary: usize,
-    pub secondary: Vec<String>,
-}
-
-/// The verdict names a state that is meant.
-pub fn is_meant(id: &str) -> bool {
-    BY_DESIGN.contains(&id)
+    pub secondary: Vec<Verdict>,
 }
 
 /// Chooses among the findings of all sessions. `views` are in the order of the log.
 pub fn choose(findings: &[Finding], views: &[View<'_>], packs: &Packs, asked: &[String]) -> Option<Choice> {
     let primary = packs.precedence.iter().find_map(|row| row_choice(row, findings, views, asked))?;
     let chosen = findings.get(primary)?;
-    let mut secondary: Vec<String> = Vec::new();
+    let mut secondary: Vec<Verdict> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         let holds = finding.status >= Status::Likely && !finding.evidence.is_empty();
-        let meant = BY_DESIGN.contains(&finding.id.as_str()) && !is_shown(finding) && !finding.mentioned;
-        let empty = matches!(finding.id.as_str(), "no-fault" | "insufficient-evidence");
-        if number != primary && holds && !meant && !empty && finding.id != chosen.id && !secondary.contains(&finding.id)
+        let meant = finding.id.is_by_design() && !is_shown(finding) && !finding.mentioned;
+        if number != primary
+            && holds
+            && !meant
+            && !finding.id.is_empty()
+            && finding.id != chosen.id
+            && !secondary.contains(&finding.id)
         {
-            secondary.push(finding.id.clone());
+            secondary.push(finding.id);
         }
     }
     Some(Choice { primary, secondary })
@@ -47,8 +41,10 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
             PrecedenceWhen::RecoveredFailure => likely && is_failure(finding, findings),
             PrecedenceWhen::Fault => likely,
             PrecedenceWhen::ShownOrAsked => {
-                let words = row.asked.get(&finding.id);
-                let wanted = words.is_some_and(|words| words.iter().any(|word| asked.contains(word)));
+                let wanted = match row.asked.get(&finding.id) {
+                    Some(words) => words.iter().any(|word| asked.contains(word)),
+                    None => asked.iter().any(|word| finding.id.asked().contains(&word.as_str())),
+                };
                 (wanted && ran_on(finding, views)) || is_shown(finding)
             }
             PrecedenceWhen::Mentioned => likely && finding.mentioned && !in_flight(finding, views),
@@ -83,11 +79,11 @@ fn row_choice(row: &PrecedenceDef, findings: &[Finding], views: &[View<'_>], ask
 
 /// The numbers of this log show it: likely, and graded strong.
 fn is_shown(finding: &Finding) -> bool {
-    finding.id == "user-residency" && finding.status >= Status::Likely
+    finding.id == Verdict::UserResidency && finding.status >= Status::Likely
 }
 
 fn killed(finding: &Finding, views: &[View<'_>]) -> bool {
-    if !matches!(finding.id.as_str(), "host-oom" | "container-limit") {
+    if !finding.id.answers("killed") {
         return false;
     }
     let view = views.iter().find(|view| view.number == finding.session);
@@ -103,16 +99,16 @@ fn failed_since(finding: &Finding, findings: &[Finding]) -> bool {
 /// A failure proper. A limit that ComfyUI cannot see is a risk as long as nothing failed, and a known bug
 /// explains a failure only where one stands beside it.
 fn is_failure(finding: &Finding, findings: &[Finding]) -> bool {
-    if finding.id == "version-bug" {
+    if finding.id == Verdict::VersionBug {
         let here = moment(finding);
         return findings.iter().any(|other| {
-            other.id != "version-bug"
+            other.id != Verdict::VersionBug
                 && other.status >= Status::Likely
                 && is_failure(other, findings)
                 && moment(other) == here
         });
     }
-    FAILURES.contains(&finding.id.as_str()) && finding.about.as_deref() != Some("unseen") && !finding.mentioned
+    finding.id.is_failure() && finding.about.as_deref() != Some("unseen") && !finding.mentioned
 }
 
 /// Session and prompt in which a finding's failure stands.

@@ -7,27 +7,13 @@ use super::view::View;
 use super::words::Words;
 use crate::timeline::EndingKind;
 
-/// Verdicts that answer a worry by themselves.
-fn answers(word: &str, id: &str) -> bool {
-    match word {
-        "leak" => matches!(id, "leak-confirmed" | "leak-suspected" | "cycle-collected"),
-        "oom" => matches!(id, "gpu-oom" | "host-oom" | "container-limit"),
-        "killed" => matches!(id, "host-oom" | "container-limit"),
-        "slow" => matches!(id, "reload-each-prompt" | "user-residency"),
-        _ => matches!(
-            id,
-            "caching-by-design" | "pinning-by-design" | "user-residency" | "leak-confirmed" | "leak-suspected"
-        ),
-    }
-}
-
 /// A line for each worry that `chosen` does not answer.
 pub fn notes(view: &View<'_>, words: &Words<'_>, chosen: &Finding, question: &Question) -> Vec<Figure> {
     let sampled = question.samples.is_some();
     question
         .asked
         .iter()
-        .filter(|word| !answers(word, &chosen.id))
+        .filter(|word| !chosen.id.answers(word))
         .filter_map(|word| note(view, words, word, sampled))
         .map(|text| told("asked", text, Basis::Measured, Vec::new()))
         .collect()

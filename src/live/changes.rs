@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::answer::{Grade, Report, Status};
 use crate::diagnosis::Words;
+use crate::rule::Verdict;
 use crate::text;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -72,7 +73,7 @@ pub struct Changes {
 impl Changes {
     /// What is new in `report`, in the order of the log.
     pub fn since_last(&mut self, report: &Report, timeline: &Timeline, words: &Words<'_>) -> Vec<Change> {
-        let mut changes = self.findings(report, words);
+        let mut changes = self.findings(report);
         self.held(report, words, &mut changes);
         self.ooms(report, words, &mut changes);
         self.sessions(timeline, words, &mut changes);
@@ -80,12 +81,11 @@ impl Changes {
         changes
     }
 
-    fn findings(&mut self, report: &Report, words: &Words<'_>) -> Vec<Change> {
+    fn findings(&mut self, report: &Report) -> Vec<Change> {
         let mut changes = Vec::new();
-        let is_fault = |id: &str| words.packs.verdicts.iter().any(|verdict| verdict.id == id && verdict.fault);
         for finding in &report.findings {
             // A running log ends in the middle of things at any time: what is only possible is no news.
-            if finding.status < Status::Likely || !is_fault(&finding.id) {
+            if finding.status < Status::Likely || !finding.id.is_fault() {
                 continue;
             }
             let key = (finding.session, finding.fingerprint.clone());
@@ -102,7 +102,7 @@ impl Changes {
                 kind: if before.is_some() { ChangeKind::Raised } else { ChangeKind::Finding },
                 line,
                 session: finding.session,
-                id: finding.id.clone(),
+                id: finding.id.to_string(),
                 about: finding.about.clone(),
                 grade: Some(finding.grade),
                 held: None,
@@ -144,9 +144,10 @@ impl Changes {
     fn ooms(&mut self, report: &Report, words: &Words<'_>, changes: &mut Vec<Change>) {
         for session in &report.sessions {
             let said = self.ooms.entry(session.number).or_default();
-            let gpu = session.ooms.iter().map(|oom| (oom.at.line, oom.requested, "gpu-oom"));
-            let host = session.host_ooms.iter().map(|oom| (oom.at.line, oom.requested, "host-oom"));
-            let mut new: Vec<(u64, Option<f64>, &str)> = gpu.chain(host).filter(|(line, ..)| *line > *said).collect();
+            let gpu = session.ooms.iter().map(|oom| (oom.at.line, oom.requested, Verdict::GpuOom));
+            let host = session.host_ooms.iter().map(|oom| (oom.at.line, oom.requested, Verdict::HostOom));
+            let mut new: Vec<(u64, Option<f64>, Verdict)> =
+                gpu.chain(host).filter(|(line, ..)| *line > *said).collect();
             new.sort_by_key(|(line, ..)| *line);
             for (line, requested, id) in new {
                 *said = line;
@@ -154,7 +155,7 @@ impl Changes {
                 let told = report.findings.iter().any(|finding| {
                     finding.evidence.iter().any(|evidence| evidence.at.line == line)
                         && changes.iter().any(|change| {
-                            change.id == finding.id
+                            finding.id == change.id.as_str()
                                 && change.session == session.number
                                 && change.kind == ChangeKind::Finding
                         })
@@ -164,8 +165,8 @@ impl Changes {
                 }
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
                 let text =
-                    words.say(if id == "gpu-oom" { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
-                changes.push(Change::new(ChangeKind::Oom, line, session.number, id, text));
+                    words.say(if id == Verdict::GpuOom { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
+                changes.push(Change::new(ChangeKind::Oom, line, session.number, id.as_str(), text));
             }
         }
     }

@@ -9,6 +9,7 @@ use super::label::Labels;
 use super::outline::{Block, Item, Outline, Quote, push_items};
 use super::palette::Tone;
 use crate::answer::{Candidate, Figure, Finding, Reference, Report, Status};
+use crate::rule::{Verdict, VerdictClass};
 use crate::text::width;
 
 /// Widest figure that shares a row, in columns.
@@ -66,8 +67,8 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     }
     Outline {
         headline: report.verdict.headline.clone(),
-        verdict: report.verdict.primary.clone(),
-        tone: tone(report, labels),
+        verdict: report.verdict.primary.to_string(),
+        tone: tone(report.verdict.primary),
         grade: labels.grade(report.verdict.grade),
         reason: report.verdict.grade_reason.clone(),
         blocks,
@@ -75,13 +76,12 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     }
 }
 
-fn tone(report: &Report, labels: &Labels<'_>) -> Tone {
-    let primary = report.verdict.primary.as_str();
-    match labels.packs().verdicts.iter().find(|verdict| verdict.id == primary) {
-        Some(verdict) if verdict.fault => Tone::Fault,
-        _ if primary == "insufficient-evidence" => Tone::Doubt,
-        Some(_) => Tone::Fine,
-        None => Tone::Doubt,
+fn tone(verdict: Verdict) -> Tone {
+    match verdict.class() {
+        VerdictClass::Failure | VerdictClass::Fault => Tone::Fault,
+        VerdictClass::ByDesign | VerdictClass::Harmless => Tone::Fine,
+        VerdictClass::None if verdict == Verdict::NoFault => Tone::Fine,
+        VerdictClass::None => Tone::Doubt,
     }
 }
 

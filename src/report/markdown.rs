@@ -36,7 +36,12 @@ pub(crate) fn quiet(report: &Report, packs: &Packs, named: bool) -> String {
     let labels = Labels::new(packs, report.language == "zh");
     let verdict = &report.verdict;
     let source = if named { format!("{}: ", escape(&report.source)) } else { String::new() };
-    format!("- {source}{} {}: {}\n", code(&verdict.primary), labels.grade(verdict.grade), escape(&verdict.headline))
+    format!(
+        "- {source}{} {}: {}\n",
+        code(verdict.primary.as_str()),
+        labels.grade(verdict.grade),
+        escape(&verdict.headline)
+    )
 }
 
 /// Blocks one after the other, each behind an empty line.

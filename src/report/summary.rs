@@ -15,7 +15,7 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn of(report: &Report, labels: &Labels<'_>) -> Self {
         let verdict = &report.verdict;
-        let answer = [verdict.primary.clone(), labels.grade(verdict.grade), verdict.headline.clone()];
+        let answer = [verdict.primary.to_string(), labels.grade(verdict.grade), verdict.headline.clone()];
         Self { source: report.source.clone(), answer: Some(answer) }
     }
 

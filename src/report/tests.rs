@@ -2,7 +2,7 @@
 
 use super::{Format, Printer, View, markdown, quiet, text};
 use crate::answer::*;
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 
 fn at(line: u64) -> PlaceReport {
     PlaceReport { line, last_line: None, segment: None, entry: None, byte: line * 80 }
@@ -19,7 +19,7 @@ fn line(number: u64, text: &str, remark: Option<&str>) -> EvidenceReport {
 
 fn finding(id: &str, summary: &str) -> Finding {
     Finding {
-        id: id.to_owned(),
+        id: id.parse().expect("a verdict"),
         about: None,
         status: Status::Confirmed,
         grade: Grade::Strong,
@@ -164,17 +164,17 @@ fn report(language: &str) -> Report {
         source: "comfyui.log".to_owned(),
         language: language.to_owned(),
         asked: Vec::new(),
-        verdict: Verdict {
-            primary: "leak-confirmed".to_owned(),
-            secondary: vec!["import-failure".to_owned()],
+        verdict: VerdictReport {
+            primary: Verdict::LeakConfirmed,
+            secondary: vec![Verdict::ImportFailure],
             grade: Grade::Strong,
             grade_reason: "WARNING after full collection; grows in 24 of 24 prompts".to_owned(),
             headline: headline.to_owned(),
         },
         findings: vec![leak(), import],
         ruled_out: vec![
-            RuledOut { id: "gpu-oom".to_owned(), reason: "no such line".to_owned(), evidence: Vec::new() },
-            RuledOut { id: "host-oom".to_owned(), reason: "no such line".to_owned(), evidence: Vec::new() },
+            RuledOut { id: Verdict::GpuOom, reason: "no such line".to_owned(), evidence: Vec::new() },
+            RuledOut { id: Verdict::HostOom, reason: "no such line".to_owned(), evidence: Vec::new() },
         ],
         next_steps: vec![
             Step {

@@ -96,7 +96,7 @@ impl PackFile {
         lay(&mut self.default, above.default, |item| item.id.clone(), replaced);
         lay(&mut self.aimdo, above.aimdo, AimdoDef::key, replaced);
         lay(&mut self.class, above.class, ClassDef::key, replaced);
-        lay(&mut self.verdict, above.verdict, |item| item.id.clone(), replaced);
+        lay(&mut self.verdict, above.verdict, |item| item.id.to_string(), replaced);
         lay(&mut self.precedence, above.precedence, |item| item.rank.to_string(), replaced);
         lay(&mut self.remedy, above.remedy, |item| item.id.clone(), replaced);
         lay(&mut self.avoid, above.avoid, |item| item.id.clone(), replaced);

@@ -19,6 +19,7 @@ mod sieve;
 mod sign;
 mod spans;
 mod template;
+mod verdict;
 mod version;
 mod walk;
 
@@ -35,4 +36,5 @@ pub use schema::*;
 pub use spans::{Capture, Captures};
 pub(crate) use spans::{Lent, Spans};
 pub use template::{Template, TemplateError};
+pub use verdict::{ChecklistRoute, Sought, Verdict, VerdictClass};
 pub use version::{Since, Version, VersionSpan};

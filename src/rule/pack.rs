@@ -20,6 +20,7 @@ use super::schema::{
     PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
 };
 use super::template::Template;
+use super::verdict::Verdict;
 
 /// Newest format of pack files that this program reads.
 pub const FORMAT: u32 = 1;
@@ -355,6 +356,9 @@ impl Layers {
         }
         let mut precedence = self.file.precedence;
         precedence.sort_by_key(|row| row.rank);
+        for row in precedence.iter_mut().filter(|row| row.verdicts.is_empty()) {
+            row.verdicts = Verdict::of_rank(row.rank);
+        }
         Packs {
             matcher,
             oom_phrases,

@@ -22,7 +22,7 @@ fn triage(log: &str) -> Report {
 }
 
 fn primary(report: &Report) -> (&str, Grade) {
-    (&report.verdict.primary, report.verdict.grade)
+    (report.verdict.primary.as_str(), report.verdict.grade)
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn the_kernels_constraint_alone_tells_a_kill_and_its_limit() {
 fn tools_tell_ends_in_many_forms() {
     let of = |line: &str| {
         let report = triage(&format!("{START}{GOOD}{OPEN}{line}\n"));
-        (report.verdict.primary.clone(), report.findings[0].about.clone().unwrap_or_default())
+        (report.verdict.primary.to_string(), report.findings[0].about.clone().unwrap_or_default())
     };
     for line in [
         "exit code: 137",

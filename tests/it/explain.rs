@@ -31,7 +31,7 @@ fn code_is_printed_as_it_can_be_saved() {
 fn each_kind_of_item_says_what_it_is_in_both_languages() {
     let packs = Packs::built_in();
     let ids = [
-        packs.verdicts[0].id.clone(),
+        packs.verdicts[0].id.to_string(),
         "leak-warning".to_owned(),
         packs.flags[0].name.clone(),
         packs.bugs[0].id.clone(),

@@ -178,7 +178,7 @@ fn a_failed_start_and_a_good_one_are_two() {
 }
 
 fn secondary(report: &Report) -> Vec<&str> {
-    report.verdict.secondary.iter().map(String::as_str).collect()
+    report.verdict.secondary.iter().map(|verdict| verdict.as_str()).collect()
 }
 
 fn grade(report: &Report) -> String {
@@ -197,7 +197,7 @@ fn what_docker_says_of_a_kill_counts_both_ways() {
     };
     let told = |log: &str| {
         let report = triage(log);
-        (report.verdict.primary.clone(), grade(&report))
+        (report.verdict.primary.to_string(), grade(&report))
     };
     let is = |verdict: &str, grade: &str| (verdict.to_owned(), grade.to_owned());
     assert_eq!(told(KILLED), is("container-limit", "strong"));
@@ -327,5 +327,5 @@ fn an_error_report_that_repeats_a_failed_allocation_is_told_once() {
     };
     let ids = |report: &Report| report.findings.iter().map(|finding| finding.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&report(text)), ["host-oom"]);
-    assert!(ids(&report("the tensor has the wrong shape")).contains(&"other-error".to_owned()));
+    assert!(ids(&report("the tensor has the wrong shape")).contains(&comfy_triage::rule::Verdict::OtherError));
 }

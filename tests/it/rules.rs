@@ -234,7 +234,7 @@ fn the_program_carries_exactly_what_is_in_the_folder() {
     assert_eq!(sorted(packs.nodes.iter().map(|node| node.id.clone()).collect()), ids("node"));
     assert_eq!(sorted(packs.flags.iter().map(|flag| flag.name.clone()).collect()), ids("flag"));
     assert_eq!(sorted(packs.defaults.iter().map(|default| default.id.clone()).collect()), ids("default"));
-    assert_eq!(sorted(packs.verdicts.iter().map(|verdict| verdict.id.clone()).collect()), ids("verdict"));
+    assert_eq!(sorted(packs.verdicts.iter().map(|verdict| verdict.id.to_string()).collect()), ids("verdict"));
     assert_eq!(sorted(packs.remedies.iter().map(|remedy| remedy.id.clone()).collect()), ids("remedy"));
     assert_eq!(sorted(packs.avoids.iter().map(|avoid| avoid.id.clone()).collect()), ids("avoid"));
     assert_eq!(sorted(packs.mentions.iter().map(|mention| mention.id.clone()).collect()), ids("mention"));

@@ -23,7 +23,7 @@ fn triage(log: &str) -> Report {
 }
 
 fn primary(report: &Report) -> (&str, Grade) {
-    (&report.verdict.primary, report.verdict.grade)
+    (report.verdict.primary.as_str(), report.verdict.grade)
 }
 
 fn lines(report: &Report) -> Vec<u64> {

@@ -11,9 +11,9 @@ fn every_verdict_and_row_of_precedence_stands_in_the_page() {
     for verdict in &packs.verdicts {
         assert!(page.contains(&format!("## {}\n", verdict.id)), "{} has no section", verdict.id);
         for field in ["says", "supports", "contradicts", "to_do", "not_to_do"] {
-            let text = packs.prose_text("verdict", &verdict.id, field, false).expect("an English text");
-            assert!(page.contains(text), "{} {field} differs from rules/verdicts/verdicts.toml", verdict.id);
-            let chinese = packs.prose_text("verdict", &verdict.id, field, true).expect("a Chinese text");
+            let text = packs.prose_text("verdict", verdict.id.as_str(), field, false).expect("an English text");
+            assert!(page.contains(text), "{} {field} differs from its file in rules/verdicts", verdict.id);
+            let chinese = packs.prose_text("verdict", verdict.id.as_str(), field, true).expect("a Chinese text");
             assert_ne!(chinese, text, "{} {field} has a Chinese text of its own", verdict.id);
         }
     }

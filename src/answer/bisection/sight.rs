@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::symptom::Symptom;
 use crate::answer::{EvidenceReport, Report, Status};
 use crate::diagnosis::{evidence, same_dir};
+use crate::rule::Verdict;
 use crate::timeline::{Evidence, Session};
 
 /// Lines that are shown for a symptom.
@@ -75,8 +76,10 @@ fn imports(session: &Session, dir: Option<&str>) -> Sight {
 }
 
 fn growth(report: &Report) -> Sight {
-    let found =
-        report.findings.iter().find(|finding| finding.id == "leak-suspected" && finding.status >= Status::Possible);
+    let found = report
+        .findings
+        .iter()
+        .find(|finding| finding.id == Verdict::LeakSuspected && finding.status >= Status::Possible);
     let lines = found.map(|finding| finding.evidence.iter().take(LINES_SHOWN).cloned().collect());
     Sight { seen: found.is_some(), evidence: lines.unwrap_or_default(), first_prompt: None, steady: false }
 }

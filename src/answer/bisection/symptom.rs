@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::answer::{Report, Status};
+use crate::rule::{Sought, Verdict};
 use crate::text::cut_chars;
 
 /// Longest part of an exception's message that is looked for.
@@ -62,19 +63,18 @@ impl Symptom {
     /// What the report's verdict, or what else it found, would show again. Nothing when nothing is wrong.
     pub fn of(report: &Report) -> Option<Self> {
         let ids = std::iter::once(&report.verdict.primary).chain(&report.verdict.secondary);
-        ids.into_iter().find_map(|id| Self::of_verdict(id, report))
+        ids.into_iter().find_map(|id| Self::of_verdict(*id, report))
     }
 
-    fn of_verdict(id: &str, report: &Report) -> Option<Self> {
+    fn of_verdict(id: Verdict, report: &Report) -> Option<Self> {
         let finding = report.findings.iter().find(|finding| finding.id == id && finding.status >= Status::Possible);
         let about = finding.and_then(|finding| finding.about.clone());
-        match id {
-            "leak-confirmed" => Some(Self::Leak(worst_class(report))),
-            "leak-suspected" => Some(Self::Growth),
-            "gpu-oom" | "host-oom" | "container-limit" => Some(Self::Oom),
-            "import-failure" => Some(Self::Import(about)),
-            "custom-node" | "other-error" | "version-bug" => last_error(report).map(Self::Error),
-            _ => None,
+        match id.sought()? {
+            Sought::Leak => Some(Self::Leak(worst_class(report))),
+            Sought::Growth => Some(Self::Growth),
+            Sought::Oom => Some(Self::Oom),
+            Sought::Import => Some(Self::Import(about)),
+            Sought::Error => last_error(report).map(Self::Error),
         }
     }
 }

@@ -100,7 +100,7 @@ impl<'r> Case<'r> {
             source: self.run.name.clone(),
             role: self.role.to_owned(),
             version,
-            verdict: self.run.report.verdict.primary.clone(),
+            verdict: self.run.report.verdict.primary,
             text,
         }
     }

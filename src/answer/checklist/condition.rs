@@ -5,7 +5,7 @@ use super::{Condition, Piece, State};
 use crate::answer::comparison::SeenIn;
 use crate::answer::report::{Finding, Step};
 use crate::diagnosis::{Launch, Words};
-use crate::rule::FlagRole;
+use crate::rule::{FlagRole, Verdict};
 
 /// Prompts of one session that must show it, to call it repeated.
 const REPEATS: u64 = 3;
@@ -52,7 +52,7 @@ pub(super) fn clean_start(
         evidence.extend(
             case.session().last_executed.as_ref().map(|at| case.seen(at, Some(words.say("checklist-remark-end", &[])))),
         );
-        let class = problem.about.as_deref().filter(|_| problem.id.starts_with("leak"));
+        let class = problem.about.as_deref().filter(|_| problem.id.is_leak());
         let missing = class
             .filter(|class| !case.session().loads.contains_key(*class) && !case.session().dynamic.contains_key(*class));
         why = Some(match missing {
@@ -95,7 +95,7 @@ pub(super) fn clean_start(
 /// Prompts after which it can be seen at all.
 fn needed(main: &Case<'_>, problem: &Finding) -> u64 {
     let leak = problem.about.as_ref().and_then(|class| main.session().leaks.get(class));
-    leak.filter(|_| problem.id.starts_with("leak")).map_or(1, |leak| leak.first_prompt.max(2))
+    leak.filter(|_| problem.id.is_leak()).map_or(1, |leak| leak.first_prompt.max(2))
 }
 
 /// How to start with `flags` in it, for this way of starting.
@@ -171,11 +171,11 @@ pub(super) fn repeats(
 /// Prompts of the main session in which it is seen.
 fn seen_in_prompts(main: &Case<'_>, problem: &Finding) -> u64 {
     let session = main.session();
-    match problem.id.as_str() {
-        "leak-confirmed" | "leak-suspected" => {
+    match problem.id {
+        verdict if verdict.is_leak() => {
             problem.about.as_ref().and_then(|class| session.leaks.get(class)).map_or(0, |leak| leak.prompts_held)
         }
-        "reload-each-prompt" => session.loads.values().map(|load| load.reload_prompts).max().unwrap_or(0),
+        Verdict::ReloadEachPrompt => session.loads.values().map(|load| load.reload_prompts).max().unwrap_or(0),
         _ => session.prompts.failed,
     }
 }

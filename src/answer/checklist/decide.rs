@@ -5,31 +5,25 @@ use super::{Advice, Condition, Decision, State};
 use crate::answer::comparison::SeenIn;
 use crate::answer::report::{Candidate, Grade, Step};
 use crate::diagnosis::{Words, same_dir};
+use crate::rule::{ChecklistRoute, Verdict};
 
-/// Verdicts that say a state is meant, or that nothing is wrong.
-const BY_DESIGN: [&str; 5] =
-    ["no-fault", "caching-by-design", "pinning-by-design", "user-residency", "cycle-collected"];
-/// Verdicts that say a machine was too small for the work.
-const TOO_SMALL: [&str; 3] = ["gpu-oom", "host-oom", "container-limit"];
 /// Lines shown for the advice.
 const LINES: usize = 4;
 
 /// Weighs verdict and conditions.
 pub(super) fn advice(main: &Case<'_>, conditions: &[Condition], words: &Words<'_>) -> Advice {
     let decide = Decide { main, conditions, words };
-    let id = main.run.report.verdict.primary.as_str();
-    match id {
-        _ if BY_DESIGN.contains(&id) => decide.nobody("checklist-no-issue-design"),
-        _ if TOO_SMALL.contains(&id) && main.run.report.verdict.grade < Grade::Strong => {
-            decide.nobody("checklist-no-issue-memory-likely")
-        }
-        _ if TOO_SMALL.contains(&id) => decide.nobody("checklist-no-issue-memory"),
-        "insufficient-evidence" => {
+    let verdict = &main.run.report.verdict;
+    match verdict.primary.checklist_route() {
+        ChecklistRoute::Nobody => decide.nobody("checklist-no-issue-design"),
+        ChecklistRoute::Memory if verdict.grade < Grade::Strong => decide.nobody("checklist-no-issue-memory-likely"),
+        ChecklistRoute::Memory => decide.nobody("checklist-no-issue-memory"),
+        ChecklistRoute::Log => {
             decide.say(Decision::NotYet, "unknown", None, "checklist-not-yet-log", &[], decide.steps())
         }
-        "version-bug" => decide.known_bug(),
-        "custom-node" | "import-failure" => decide.node(),
-        _ => decide.by_conditions(),
+        ChecklistRoute::KnownBug => decide.known_bug(),
+        ChecklistRoute::Node => decide.node(),
+        ChecklistRoute::Conditions => decide.by_conditions(),
     }
 }
 
@@ -120,8 +114,11 @@ impl Decide<'_, '_> {
         let loaded = |dir: &String| self.main.session().nodes.iter().any(|node| same_dir(&node.dir, dir));
         let dir = named.or_else(|| about.filter(loaded));
         let Some(dir) = dir else { return self.by_conditions() };
-        let decision =
-            if self.main.run.report.verdict.primary == "import-failure" { Decision::NotYet } else { Decision::Open };
+        let decision = if self.main.run.report.verdict.primary == Verdict::ImportFailure {
+            Decision::NotYet
+        } else {
+            Decision::Open
+        };
         let sentence = if decision == Decision::Open { "checklist-open-node" } else { "checklist-not-yet-import" };
         self.say(decision, "node", Some(self.repository(&dir)), sentence, &[("pack", &dir)], self.steps())
     }

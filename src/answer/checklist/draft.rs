@@ -5,7 +5,7 @@
 use super::case::Case;
 use super::{Advice, Condition, ExcerptLine, IssueDraft, Part, Record, Section, State};
 use crate::diagnosis::{Launch, Words};
-use crate::rule::FormDef;
+use crate::rule::{FormDef, Verdict};
 use crate::text::cut_chars;
 
 /// Letters of a title.
@@ -48,7 +48,7 @@ impl Writer<'_, '_> {
         let clean =
             self.conditions.iter().any(|condition| condition.id == "clean-start" && condition.state == State::Met);
         let about = self.main.problem().and_then(|problem| problem.about.clone()).unwrap_or_default();
-        let leak = self.main.run.report.verdict.primary.starts_with("leak") && !about.is_empty();
+        let leak = self.main.run.report.verdict.primary.is_leak() && !about.is_empty();
         let sentence = match (leak, clean) {
             (true, true) => "draft-title-leak-clean",
             (true, false) => "draft-title-leak",
@@ -66,7 +66,7 @@ impl Writer<'_, '_> {
             return report.verdict.headline.clone();
         }
         let line = self.main.problem().and_then(|problem| problem.evidence.first()).map(|line| line.text.clone());
-        line.unwrap_or_else(|| report.verdict.primary.clone())
+        line.unwrap_or_else(|| report.verdict.primary.to_string())
     }
 
     fn sections(&self, form: &FormDef, words: &Words<'_>, excerpt: &[ExcerptLine]) -> Vec<Section> {
@@ -105,9 +105,9 @@ impl Writer<'_, '_> {
     }
 
     fn expected(&self, words: &Words<'_>) -> Part {
-        match self.main.run.report.verdict.primary.as_str() {
-            "leak-confirmed" | "leak-suspected" => Part::Text { text: words.say("draft-expected-leak", &[]) },
-            "reload-each-prompt" => Part::Text { text: words.say("draft-expected-reload", &[]) },
+        match self.main.run.report.verdict.primary {
+            verdict if verdict.is_leak() => Part::Text { text: words.say("draft-expected-leak", &[]) },
+            Verdict::ReloadEachPrompt => Part::Text { text: words.say("draft-expected-reload", &[]) },
             _ => Part::Blank { text: words.say("draft-expected-blank", &[]) },
         }
     }
@@ -118,7 +118,7 @@ impl Writer<'_, '_> {
         let mut texts: Vec<&str> = Vec::new();
         // Of a leak the lines that name the class; of anything else whatever shows it.
         let named = |text: &str| {
-            problem.about.as_deref().filter(|_| problem.id.starts_with("leak")).is_none_or(|class| text.contains(class))
+            problem.about.as_deref().filter(|_| problem.id.is_leak()).is_none_or(|class| text.contains(class))
         };
         for line in problem.evidence.iter().filter(|line| named(&line.text)) {
             if !texts.contains(&line.text.as_str()) && texts.len() < TEXTS {
@@ -204,7 +204,7 @@ impl Writer<'_, '_> {
                 let role = words.say(&format!("checklist-role-{}", case.role), &[("version", &case.version())]);
                 words.say(
                     "draft-other-log",
-                    &[("role", &role), ("verdict", &case.run.report.verdict.primary), ("n", &prompts)],
+                    &[("role", &role), ("verdict", case.run.report.verdict.primary.as_str()), ("n", &prompts)],
                 )
             })
             .collect();

@@ -11,6 +11,7 @@ mod excerpt;
 mod items;
 mod records;
 
+use crate::rule::Verdict;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,7 +45,7 @@ pub struct LogRole {
     /// `main`, `clean`, `clean-other-version`, `repeat` or `other-version`.
     pub role: String,
     pub version: String,
-    pub verdict: String,
+    pub verdict: Verdict,
     pub text: String,
 }
 

@@ -3,6 +3,7 @@
 use super::Record;
 use super::case::Case;
 use crate::diagnosis::Words;
+use crate::rule::Verdict;
 
 /// Records shown at most.
 const LIMIT: usize = 6;
@@ -28,10 +29,10 @@ pub(super) fn records(main: &Case<'_>, words: &Words<'_>) -> Vec<Record> {
             .report
             .findings
             .iter()
-            .any(|finding| finding.id == "version-bug" && finding.about.as_deref() == Some(id))
+            .any(|finding| finding.id == Verdict::VersionBug && finding.about.as_deref() == Some(id))
     };
     for bug in &words.packs.bugs {
-        let leak = problem.id.starts_with("leak")
+        let leak = problem.id.is_leak()
             && bug.signature.iter().chain(&bug.signature_all).chain(&bug.context).any(|text| text.contains(LEAK_TEXT));
         // A bug that was repaired before this version is no record of it.
         let gone = bug.fixed_in.is_some_and(|fixed| main.view.span.at_least(fixed));

@@ -6,7 +6,7 @@ use super::run::Side;
 use super::{Difference, Mechanism, Outcome, SeenIn};
 use crate::answer::report::Status;
 use crate::diagnosis::{Words, evidence};
-use crate::rule::FlagRole;
+use crate::rule::{FlagRole, Verdict};
 use crate::text;
 use crate::timeline::{Evidence, Leak};
 
@@ -278,13 +278,13 @@ impl Judge<'_, '_> {
 
     /// What failed before is not what fails now, so that nothing shows whether it would.
     fn fails_otherwise(&self) -> bool {
-        let (before, after) = (&self.a.run.report.verdict.primary, &self.b.run.report.verdict.primary);
+        let (before, after) = (self.a.run.report.verdict.primary, self.b.run.report.verdict.primary);
         before != after && self.b.finding(before).is_none() && self.a.finding(after).is_none()
     }
 
     fn reloads(&self) -> Option<Judgement> {
         let named = |side: &Side<'_>| {
-            side.finding("reload-each-prompt").is_some_and(|finding| finding.status >= Status::Likely)
+            side.finding(Verdict::ReloadEachPrompt).is_some_and(|finding| finding.status >= Status::Likely)
         };
         if !named(self.a) && !named(self.b) {
             return None;
@@ -292,8 +292,9 @@ impl Judge<'_, '_> {
         let (was, is) = (self.a.per_prompt(self.a.reloads())?, self.b.per_prompt(self.b.reloads())?);
         let values = [("was", text::number(was, 2)), ("is", text::number(is, 2))];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let first =
-            |side: &Side<'_>| side.finding("reload-each-prompt").and_then(|finding| finding.evidence.first().cloned());
+        let first = |side: &Side<'_>| {
+            side.finding(Verdict::ReloadEachPrompt).and_then(|finding| finding.evidence.first().cloned())
+        };
         let mut lines: Vec<SeenIn> = first(self.a).map(|line| SeenIn { run: 0, line }).into_iter().collect();
         lines.extend(first(self.b).map(|line| SeenIn { run: self.number, line }));
         let (outcome, headline) = match () {

@@ -10,6 +10,7 @@ mod rows;
 mod run;
 mod traps;
 
+use crate::rule::Verdict;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,7 +61,7 @@ pub struct RunReport {
     pub session: usize,
     /// As the log tells it; a range when it only shows one.
     pub version: String,
-    pub verdict: String,
+    pub verdict: Verdict,
     pub grade: Grade,
     pub headline: String,
     pub flags: Vec<String>,

@@ -8,7 +8,7 @@ use crate::text;
 /// Figures of both runs, in the order in which they are read.
 pub(super) fn rows(a: &Side<'_>, b: &Side<'_>, words: &Words<'_>) -> Vec<Row> {
     let mut table = Table { words, rows: Vec::new() };
-    table.text("verdict", &a.run.report.verdict.primary, &b.run.report.verdict.primary);
+    table.text("verdict", a.run.report.verdict.primary.as_str(), b.run.report.verdict.primary.as_str());
     table.count("prompts", a.session().prompts.executed, b.session().prompts.executed, false);
     table.count("failed", a.session().prompts.failed, b.session().prompts.failed, true);
     let held = |side: &Side<'_>| side.worst_leak().map_or(Some(0), |(_, leak)| leak.held_last);

@@ -4,6 +4,7 @@ use super::figures::seconds;
 use super::{Memory, Run, RunReport, Seconds};
 use crate::answer::report::{Finding, PromptsReport, SessionReport};
 use crate::diagnosis::{View, Words};
+use crate::rule::Verdict;
 use crate::samples::{Column, trend};
 use crate::text;
 use crate::timeline::{Leak, Session};
@@ -53,8 +54,7 @@ impl<'r> Side<'r> {
     /// Prompts that failed, and runs that ended because memory did.
     pub(super) fn failures(&self) -> u64 {
         let session = self.session();
-        let killed =
-            self.run.report.verdict.primary == "host-oom" || self.run.report.verdict.primary == "container-limit";
+        let killed = self.run.report.verdict.primary.answers("killed");
         let events = session.ooms.len() as u64 + session.host_ooms.len() as u64;
         session.prompts.failed.max(events) + u64::from(killed && session.host_ooms.is_empty())
     }
@@ -71,7 +71,7 @@ impl<'r> Side<'r> {
         (prompts > 0).then(|| count as f64 / prompts as f64)
     }
 
-    pub(super) fn finding(&self, id: &str) -> Option<&'r Finding> {
+    pub(super) fn finding(&self, id: Verdict) -> Option<&'r Finding> {
         self.run.report.findings.iter().find(|finding| finding.id == id)
     }
 
@@ -109,7 +109,7 @@ impl<'r> Side<'r> {
             source: self.run.name.clone(),
             session: self.view.number,
             version: self.version(),
-            verdict: self.run.report.verdict.primary.clone(),
+            verdict: self.run.report.verdict.primary,
             grade: self.run.report.verdict.grade,
             headline: self.run.report.verdict.headline.clone(),
             flags: self.flags(),

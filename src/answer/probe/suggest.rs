@@ -7,6 +7,7 @@ use super::derive::{self, Derived};
 use super::{ProbeQuestion, Sight};
 use crate::diagnosis::Words;
 use crate::probe::{Hierarchy, Probe};
+use crate::rule::Verdict;
 use crate::rule::{FlagDef, FlagRole, Version};
 use crate::samples::Samples;
 use crate::text;
@@ -112,7 +113,7 @@ fn gives_way_bytes(probe: &Probe, limit: f64, words: &Words<'_>, fixed: Version)
 fn launcher(probe: &Probe, words: &Words<'_>) -> Option<String> {
     let cgroup = &probe.cgroup;
     let at = cgroup.limit_at.as_ref().filter(|_| cgroup.limit_bytes == probe.limit_bytes())?;
-    let essay = words.packs.prose_text("verdict", "container-limit", "to_do", words.zh)?;
+    let essay = words.packs.prose_text("verdict", Verdict::ContainerLimit.as_str(), "to_do", words.zh)?;
     let (_, from) = essay.split_once("```python\n")?;
     let (code, _) = from.split_once("```")?;
     let usual = match cgroup.hierarchy {

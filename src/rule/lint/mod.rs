@@ -132,7 +132,7 @@ fn ids_of(file: &PackFile) -> BTreeMap<&'static str, Vec<String>> {
     ids.insert("node", file.node.iter().map(|item| item.id.clone()).collect());
     ids.insert("flag", flags.cloned().collect());
     ids.insert("default", file.default.iter().map(|item| item.id.clone()).collect());
-    ids.insert("verdict", file.verdict.iter().map(|item| item.id.clone()).collect());
+    ids.insert("verdict", file.verdict.iter().map(|item| item.id.to_string()).collect());
     ids.insert("remedy", file.remedy.iter().map(|item| item.id.clone()).collect());
     ids.insert("mention", file.mention.iter().map(|item| item.id.clone()).collect());
     ids.insert("avoid", file.avoid.iter().map(|item| item.id.clone()).collect());

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::prose::Prose;
+use crate::rule::verdict::Verdict;
 
 /// A text that somebody who knows ComfyUI would speak of. `[[mention]]`
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +16,7 @@ pub struct MentionDef {
     /// Lines from which on it is worth a word.
     pub at_least: u64,
     /// Verdict under which it is told.
-    pub verdict: String,
+    pub verdict: Verdict,
     /// `{n}` stands for the number of lines.
     #[serde(default)]
     pub summary: Prose,

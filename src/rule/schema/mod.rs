@@ -35,4 +35,4 @@ pub use release::{AimdoDef, ReleaseDef};
 pub use remedy::{AvoidDef, RemedyDef};
 pub use sentence::SentenceDef;
 pub use sign::{SignDef, SignOf, SignPlace};
-pub use verdict::{PrecedenceDef, PrecedenceWhen, VerdictDef};
+pub use verdict::{PrecedenceDef, PrecedencePlace, PrecedenceWhen, VerdictDef};
