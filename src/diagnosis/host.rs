@@ -1,9 +1,11 @@
 //! Did the machine's RAM, or a limit on it, end or fail the run? And what would ComfyUI have computed had it known.
 
+mod allocation;
+
 use super::defaults;
 use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
-use super::view::{LimitSource, View};
+use super::view::{LimitSource, Os, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
 use crate::rule::{SignOf, Verdict};
@@ -14,6 +16,11 @@ use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 const ABSURD_BYTES: f64 = 16.0 * 1024.0 * GIB;
 /// RAM so many times the weights in play is not what ran out.
 const RAM_TO_SPARE: f64 = 4.0;
+
+/// Share of RAM from which on a ceiling for pinned memory leaves too little for the rest.
+const GREEDY_SHARE: f64 = 0.85;
+/// What a kill is about in a container of which no limit is known.
+const IN_CONTAINER: &str = "killed-in-container";
 
 /// Who ended the run, by the lines that prove it.
 struct Killed<'t> {
@@ -37,7 +44,7 @@ pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
     }
     let failed: Vec<&HostOom> = view.session.host_ooms.iter().filter(|oom| !is_absurd(oom, view)).collect();
     if let Some(oom) = failed.last() {
-        findings.push(allocation_finding(view, words, oom, failed.len()));
+        findings.push(allocation::finding(view, words, oom, failed.len()));
     }
     if findings.is_empty()
         && let Some(finding) = unseen_limit(view, words)
@@ -85,6 +92,9 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
         (false, _, _) if ending.daemon.is_some() => (Verdict::HostOom, "host-killed-daemon"),
         (false, _, _) if killed.by_kernel => (Verdict::HostOom, "host-killed-kernel"),
         (false, _, _) if unlimited && flag == Some(true) => (Verdict::HostOom, "host-killed-unlimited"),
+        (false, _, _) if !unlimited && container_hint(view, words, &killed) => {
+            (Verdict::HostOom, "host-killed-in-container")
+        }
         (false, _, _) => (Verdict::HostOom, "host-killed-text"),
     };
     let summary = words.say(key, &[("limit", &limit_text), ("seen", &seen), ("version", &version), ("code", &code)]);
@@ -116,8 +126,10 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     }
     let mut figures = in_flight_figures(view, words, ending);
     figures.extend(limit_figures(view, words));
+    figures.extend(greedy_pins(view, words).filter(|_| id == Verdict::HostOom));
     let settle = match (killed.memory_proven, id) {
         (true, _) => None,
+        (false, _) if key == "host-killed-in-container" => Some("settle-container-unknown"),
         (false, Verdict::ContainerLimit) => Some("settle-container"),
         (false, _) => Some("settle-kill"),
     };
@@ -128,7 +140,24 @@ fn kill_finding(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Finding 
     if let Some(settle) = settle {
         draft = draft.settle(words.say(settle, &[]));
     }
+    if key == "host-killed-in-container" {
+        draft = draft.about(IN_CONTAINER);
+    }
     draft.because(lines)
+}
+
+/// A ceiling on pinned memory that leaves next to nothing for the rest: harmless with swap, fatal without.
+fn greedy_pins(view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+    let fact = view.session.fact("pinned_budget_mib")?;
+    let (budget, ram) = (fact.value.as_number()?, view.ram_mib()?);
+    if !matches!(view.os, Os::Linux) || budget < ram * GREEDY_SHARE {
+        return None;
+    }
+    let share = text::number(budget / ram * 100.0, 0);
+    let values = [("budget", text::mib(budget)), ("ram", text::mib(ram)), ("share", share)];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let text = words.say("figure-pins-greedy", &values);
+    Some(figure("pins-greedy", text, Basis::Measured, budget, "MiB", vec![fact.at.place.line]))
 }
 
 /// The runtime says that it was not for memory; it can be wrong, so the thought is kept.
@@ -162,10 +191,15 @@ fn is_container(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> bool
     if view.limit_mib.is_some() && killed.ending.daemon.is_none() {
         return true;
     }
-    let hint = view.in_container().is_some()
-        || killed.ending.kills.iter().any(|kill| words.packs.shows(SignOf::ContainerEnd, &kill.text));
+    let hint = container_hint(view, words, killed);
     let loaded = view.loaded_mib();
     hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
+}
+
+/// Something shows that ComfyUI ran in a container.
+fn container_hint(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> bool {
+    view.in_container().is_some()
+        || killed.ending.kills.iter().any(|kill| words.packs.shows(SignOf::ContainerEnd, &kill.text))
 }
 
 fn kill_lines(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> Vec<EvidenceReport> {
@@ -227,7 +261,8 @@ fn in_flight_figures(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Vec
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
     if let Some(mib) = ending.killed_anon_mib {
-        let lines = ending.kills.iter().map(|at| at.place.line).take(1).collect();
+        let of_kernel = ending.anon_at.or_else(|| ending.kills.first().map(|at| at.place.line));
+        let lines = of_kernel.into_iter().collect();
         figures.push(figure(
             "killed-anon-rss",
             words.say("figure-anon", &[("size", &text::mib(mib))]),
@@ -333,48 +368,19 @@ fn silent_end(view: &View<'_>, words: &Words<'_>, ending: &Ending) -> Option<Fin
         .about("silent-end")
         .grade(Grade::Weak, words.say("grade-silent", &[]))
         .figures(in_flight_figures(view, words, ending))
-        .settle(words.say("settle-silent", &[]))
+        .settle(words.say(settle_silent(view), &[]))
         .because(lines);
     Some(finding)
 }
 
-fn allocation_finding(view: &View<'_>, words: &Words<'_>, oom: &HostOom, times: usize) -> Finding {
-    let requested = oom.requested.map_or_else(|| "?".to_owned(), text::bytes);
-    let key = match (oom.kind.as_str(), oom.requested) {
-        ("paging-file", _) => "host-paging-file",
-        (_, Some(_)) => "host-allocation",
-        (_, None) => "host-allocation-no-size",
-    };
-    let recovered =
-        view.session.prompt_list.iter().any(|prompt| prompt.number > oom.prompt && prompt.ended && !prompt.failed);
-    let mut figures = Vec::new();
-    if let (Some(bytes), Some(ram)) = (oom.requested, view.ram_mib()) {
-        let text = words.say("figure-request-of-ram", &[("requested", &requested), ("ram", &text::mib(ram))]);
-        figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![oom.at.place.line]));
+/// Where to look after an end without words, by the system.
+pub(super) fn settle_silent(view: &View<'_>) -> &'static str {
+    match view.os {
+        Os::Windows => "settle-silent-windows",
+        Os::MacOs => "settle-silent-mac",
+        Os::Linux | Os::Wsl => "settle-silent-linux",
+        Os::Unknown => "settle-silent",
     }
-    let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let candidates =
-        exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| {
-            super::finding::Candidate {
-                dir: dir.clone(),
-                why: "traceback".to_owned(),
-                reason: words.say("candidate-ran-inside", &[]),
-                at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
-            }
-        });
-    let limit = view.limit_mib.filter(|(mib, source)| {
-        *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1)
-    });
-    let id = if limit.is_some() { Verdict::ContainerLimit } else { Verdict::HostOom };
-    figures.extend(limit_figures(view, words));
-    Draft::new(id, view.number, Status::Confirmed, words.say(key, &[("requested", &requested)]))
-        .about(&oom.kind)
-        .grade(Grade::Strong, words.count("grade-allocation-one", "grade-allocation", times as u64, &[]))
-        .figures(figures)
-        .candidates(candidates.into_iter().collect())
-        .recovered(recovered)
-        .in_prompt(oom.prompt)
-        .because(vec![evidence(&oom.at, None)])
 }
 
 /// Nothing failed, but a limit is known that this version cannot see.

@@ -97,6 +97,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     if let Some(view) = view {
         let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(mention::notes(view, words));
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != Verdict::GpuOom {

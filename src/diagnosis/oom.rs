@@ -47,13 +47,14 @@ fn finding(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Finding {
     let scene = Scene::of_oom(oom, view, words);
     let key = sentence_key(oom, &split, &scene);
     let (grade, reason) = grade(oom, &split);
-    let mut draft = Draft::new(Verdict::GpuOom, view.number, Status::Confirmed, summary(key, oom, &split, &scene, words))
-        .about(acts_on(oom, &split))
-        .grade(grade, words.say(reason, &[]))
-        .recovered(oom.recovered)
-        .in_prompt(oom.prompt)
-        .figures(figures::figures(oom, &split, &scene, view, words))
-        .candidates(inside(oom, view, words).into_iter().chain(holders(&split, view, words)).collect());
+    let mut draft =
+        Draft::new(Verdict::GpuOom, view.number, Status::Confirmed, summary(key, oom, &split, &scene, words))
+            .about(acts_on(oom, &split))
+            .grade(grade, words.say(reason, &[]))
+            .recovered(oom.recovered)
+            .in_prompt(oom.prompt)
+            .figures(figures::figures(oom, &split, &scene, view, words))
+            .candidates(inside(oom, view, words).into_iter().chain(holders(&split, view, words)).collect());
     if let Some(key) = settle(oom, &split, &scene, view) {
         draft = draft.settle(words.say(key, &[]));
     }

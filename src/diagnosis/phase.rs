@@ -114,9 +114,8 @@ fn by_lines(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Option<Seen>
 
 /// Where it ran out, in words that go on a sentence: ` while the weights of Flux2 were being loaded`.
 pub fn in_words(scene: &Scene, oom: Option<&OomRecord>, words: &Words<'_>) -> String {
-    let class = oom.and_then(|oom| {
-        oom.loading.as_deref().or_else(|| oom.last_load.as_ref().map(|(class, _)| class.as_str()))
-    });
+    let class =
+        oom.and_then(|oom| oom.loading.as_deref().or_else(|| oom.last_load.as_ref().map(|(class, _)| class.as_str())));
     let step = oom.and_then(|oom| oom.sampling);
     let phase = scene.phase.as_ref().map_or("", |phase| phase.is.as_str());
     match (phase, class, step) {

@@ -150,7 +150,7 @@ fn started_again(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>) -> 
         .about("insufficient-restarted")
         .grade(Grade::Moderate, words.say("grade-insufficient", &[]))
         .figures(figures)
-        .settle(words.say("settle-silent", &[]))
+        .settle(words.say(super::host::settle_silent(view), &[]))
         .because(super::host::restart_lines(view, words, at));
     Some(finding)
 }
@@ -197,7 +197,7 @@ fn insufficient(view: &View<'_>, words: &Words<'_>, key: &str) -> Finding {
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
         "insufficient-killed" => draft.settle(words.say("settle-killed", &[])).because(lines),
         // The terminal printed nothing more.
-        "insufficient-ended" => draft.settle(words.say("settle-silent", &[])).because(lines),
+        "insufficient-ended" => draft.settle(words.say(super::host::settle_silent(view), &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(words.say("settle-crash", &[])).because(lines),
         _ => draft.settle(words.say("settle-insufficient", &[])).because(lines),
     }

@@ -62,7 +62,7 @@ fn ram_case<'f>(finding: &'f Finding, view: &View<'_>, words: &Words<'_>) -> &'f
     let scene = finding.prompt.map(|prompt| Scene::of_prompt(prompt, view, words)).unwrap_or_default();
     let framed = finding.figures.iter().any(|figure| figure.name == "factors");
     match about {
-        "killed" | "silent-end" | "" => about,
+        "killed" | "killed-in-container" | "silent-end" | "" => about,
         _ if framed || scene.is(phase::WHOLE_VIDEO) || scene.is(phase::UPSCALER) => FRAMES,
         "mmap" | "paging-file" => RAM_LOADING,
         _ if scene.is(phase::LOADING) || scene.is(phase::PATCHING) => RAM_LOADING,
@@ -164,6 +164,7 @@ pub fn tags(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<String
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
     add("custom-nodes-off", view.nodes_off());
+    add("pins-greedy", finding.figures.iter().any(|figure| figure.name == "pins-greedy"));
     add("device-clone", session.counts.device_clones.is_some());
     add("pack-suspected", !finding.candidates.is_empty());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));

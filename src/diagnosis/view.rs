@@ -234,9 +234,10 @@ impl<'t> View<'t> {
         let session = self.session;
         let size = |class: &String| match session.dynamic.get(class) {
             Some(dynamic) => dynamic.staged_mib,
-            None => session.loads.get(class).map_or(0.0, |load| {
-                load.last_mib.unwrap_or(0.0) + load.last_offloaded_mib.unwrap_or(0.0)
-            }),
+            None => session
+                .loads
+                .get(class)
+                .map_or(0.0, |load| load.last_mib.unwrap_or(0.0) + load.last_offloaded_mib.unwrap_or(0.0)),
         };
         let of_prompt = |prompt: &crate::timeline::Prompt| -> f64 {
             let prepared = prompt.prepared.keys().filter(|class| !prompt.requested.contains_key(*class));
@@ -278,6 +279,8 @@ fn os_of(session: &Session, packs: &Packs) -> Os {
     // The first path that shows a system counts: further ones may be of another machine.
     let sign = sign.or_else(|| paths.find_map(|path| by(SignPlace::Path, path)));
     let sign = sign.or_else(|| by(SignPlace::Line, session.text("launcher")?));
+    let pause = session.ending.as_ref().and_then(|ending| ending.pause.as_ref());
+    let sign = sign.or_else(|| by(SignPlace::Line, &pause?.text));
     sign.and_then(|sign| Os::named(&sign.is)).unwrap_or(Os::Unknown)
 }
 

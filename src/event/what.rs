@@ -168,9 +168,7 @@ pub(super) fn what_of<'t>(
         EventKind::TiledRetry => What::TiledRetry,
         EventKind::AttentionRetry => What::AttentionRetry,
         EventKind::Dimensions => What::Dimensions(read.dimensions()),
-        EventKind::HostOom => {
-            What::HostOom { kind: kind(), requested: read.bytes("requested"), array: read.array() }
-        }
+        EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested"), array: read.array() },
         EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint"), whose: read.whose() },
         EventKind::KernelKill => What::KernelKill {
             pid: read.number("pid").unwrap_or(0.0) as u64,

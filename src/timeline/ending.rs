@@ -53,6 +53,8 @@ pub struct Ending {
     pub kills: Vec<Evidence>,
     /// Kernel's figure of the killed process, in MiB.
     pub killed_anon_mib: Option<f64>,
+    /// The line that told it.
+    pub anon_at: Option<u64>,
     pub crash: Option<Evidence>,
     /// A userspace out-of-memory daemon spoke.
     pub daemon: Option<Evidence>,

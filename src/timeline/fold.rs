@@ -211,6 +211,8 @@ struct End {
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
     anon_mib: Option<f64>,
+    /// The line that told it.
+    anon_at: Option<u64>,
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,

@@ -23,6 +23,8 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, FrameSign, HostOom, OomRecord, Pictures};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
-pub use session::{Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads};
+pub use session::{
+    Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
+};
 pub use signal::{Signal, SignalTexts};
 pub use starts::{LeftOut, Seen};

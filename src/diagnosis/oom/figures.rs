@@ -96,7 +96,12 @@ fn place(oom: &OomRecord, scene: &Scene, words: &Words<'_>) -> Vec<Figure> {
     }
     let seen = scene.phase.as_ref().filter(|seen| seen.basis == Basis::Measured);
     if let Some((function, line)) = seen.and_then(|seen| seen.function.as_deref().zip(seen.line)) {
-        list.push(told("frame", words.say("figure-in-function", &[("function", function)]), Basis::Measured, vec![line]));
+        list.push(told(
+            "frame",
+            words.say("figure-in-function", &[("function", function)]),
+            Basis::Measured,
+            vec![line],
+        ));
     }
     if let Some((class, at)) = oom.last_load.as_ref().filter(|_| oom.node.is_none() || oom.sampling.is_some()) {
         list.push(told("where", last_load(oom, scene, class, *at, words), Basis::Derived, vec![*at]));

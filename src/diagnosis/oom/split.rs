@@ -84,7 +84,8 @@ pub struct Split {
 impl Split {
     /// The request is larger than all that moving weights away could free.
     pub fn offload_cannot(&self, oom: &OomRecord) -> bool {
-        self.impossible || self.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
+        self.impossible
+            || self.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
     }
 }
 
@@ -130,7 +131,11 @@ pub fn split(oom: &OomRecord, view: &View<'_>, packs: &Packs) -> Split {
         own_outside: numbers.other_allocations.or(of_process.filter(|outside| *outside > MORE_THAN_CONTEXT && pooled)),
         pooled,
         freeable: weights.zip(numbers.free).map(|(weights, free)| weights + free + unallocated.unwrap_or(0.0)),
-        spilled: numbers.allocated.zip(capacity).map(|(allocated, capacity)| allocated - capacity).filter(|over| *over > 0.0),
+        spilled: numbers
+            .allocated
+            .zip(capacity)
+            .map(|(allocated, capacity)| allocated - capacity)
+            .filter(|over| *over > 0.0),
         impossible: numbers.requested.zip(capacity).is_some_and(|(requested, capacity)| requested > capacity),
         refused: numbers.requested.zip(numbers.free).is_some_and(|(requested, free)| {
             free > requested * 2.0 && free > capacity.map_or(SEGMENT, |capacity| SEGMENT.max(capacity * FULL_SHARE))

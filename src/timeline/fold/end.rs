@@ -29,6 +29,7 @@ impl End {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.by_kernel = true;
                 self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
+                self.anon_at = anon_rss.map(|_| at.place.line);
                 if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
                 {
                     self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
@@ -81,6 +82,7 @@ impl End {
         self.kills.retain(|at| at.place < began);
         if self.kills.is_empty() {
             self.anon_mib = None;
+            self.anon_at = None;
             self.by_kernel = false;
         }
         self.given_up.take_if(|(_, at)| since(at));
@@ -169,6 +171,7 @@ impl End {
             constraint: self.constraint,
             kills: self.kills,
             killed_anon_mib: self.anon_mib,
+            anon_at: self.anon_at,
             crash: self.crash,
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,

@@ -34,7 +34,8 @@ impl Open {
         }
         let open = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index));
         let Some(exception) = open.or(self.traceback.as_mut()) else { return };
-        let function = exception.frames.last().and_then(|frame| frame.rsplit(' ').next()).unwrap_or_default().to_owned();
+        let function =
+            exception.frames.last().and_then(|frame| frame.rsplit(' ').next()).unwrap_or_default().to_owned();
         note_signs(exception, &String::from_utf8_lossy(at.text), &function, at, signs);
     }
 

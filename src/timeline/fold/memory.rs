@@ -87,9 +87,13 @@ impl Open {
         prompt: u64,
     ) {
         let last = self.session.host_ooms.last_mut().filter(|last| last.prompt == prompt);
-        // A bare MemoryError says less than what was told already.
-        let repeats = |last: &&mut HostOom| last.kind == kind || requested.is_none() && kind == MEMORY_ERROR;
+        // One of two without a size only says the same in other words, and a type says less than a text.
+        let repeats = |last: &&mut HostOom| last.kind == kind || requested.is_none() || last.requested.is_none();
         if let Some(last) = last.filter(repeats) {
+            if last.kind == MEMORY_ERROR && kind != MEMORY_ERROR {
+                last.kind = kept(kind, NAME_KEPT);
+                last.at = Evidence::of(at);
+            }
             last.requested = last.requested.or(requested);
             last.array = last.array.take().or_else(|| array.cloned());
             return;
@@ -225,7 +229,8 @@ impl Open {
 
     /// What the load lines said is on the card, by name, with the lines that said so.
     pub(super) fn resident_now(&self) -> Vec<(String, f64, u64)> {
-        let resident = self.resident.iter().map(|(class, (mib, line))| (self.names.text(class).to_owned(), *mib, *line));
+        let resident =
+            self.resident.iter().map(|(class, (mib, line))| (self.names.text(class).to_owned(), *mib, *line));
         let mut list: Vec<(String, f64, u64)> = resident.collect();
         list.sort_by(|a, b| a.0.cmp(&b.0));
         list
