@@ -19,6 +19,8 @@ const RAM_TO_SPARE: f64 = 4.0;
 
 /// Share of RAM from which on a ceiling for pinned memory leaves too little for the rest.
 const GREEDY_SHARE: f64 = 0.85;
+/// An end that not only containers tell so, as signs call it.
+const MAYBE: &str = "maybe";
 /// What a kill is about in a container of which no limit is known.
 const IN_CONTAINER: &str = "killed-in-container";
 
@@ -191,12 +193,13 @@ fn is_container(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> bool
     if view.limit_mib.is_some() && killed.ending.daemon.is_none() {
         return true;
     }
-    let hint = container_hint(view, words, killed);
+    let told = |text: &str| words.packs.signs_of(SignOf::ContainerEnd).any(|sign| sign.is != MAYBE && sign.fits(text));
+    let hint = view.in_container().is_some() || killed.ending.kills.iter().any(|kill| told(&kill.text));
     let loaded = view.loaded_mib();
     hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
 }
 
-/// Something shows that ComfyUI ran in a container.
+/// Something shows that ComfyUI ran in a container, or may have.
 fn container_hint(view: &View<'_>, words: &Words<'_>, killed: &Killed<'_>) -> bool {
     view.in_container().is_some()
         || killed.ending.kills.iter().any(|kill| words.packs.shows(SignOf::ContainerEnd, &kill.text))
