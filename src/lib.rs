@@ -18,6 +18,7 @@ pub mod redact;
 pub mod report;
 pub mod rule;
 pub mod samples;
+pub mod shell;
 pub mod text;
 pub mod timeline;
 pub mod upstream;

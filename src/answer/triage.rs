@@ -31,6 +31,9 @@ pub struct Question {
     pub samples: Option<Samples>,
 }
 
+/// Name of a log that came through a pipe.
+const PIPE: &str = "-";
+
 /// A log that was read: its story, and how far it was understood.
 #[derive(Debug, Clone)]
 pub struct Read {
@@ -67,6 +70,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         asked: question.asked.clone(),
         memory_limit_mib: question.memory_limit_mib,
         samples: question.samples.clone(),
+        log: (name != PIPE).then(|| name.to_owned()),
     };
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &words, &asked);
     let sessions = (0..read.timeline.sessions.len())

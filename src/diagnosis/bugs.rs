@@ -2,10 +2,11 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
+use super::hypotheses::Case;
 use super::view::{Gpu, Os, View, same_dir};
 use super::words::Words;
 use crate::rule::{BugDef, Since, Verdict, Version};
-use crate::timeline::Signal;
+use crate::timeline::{EndingKind, Signal};
 
 /// What else holds in this session, by the names that packs use for it.
 pub struct Structures {
@@ -13,6 +14,32 @@ pub struct Structures {
 }
 
 impl Structures {
+    /// What holds in this session, by the names that bug packs use.
+    fn of(view: &View<'_>, findings: &[Finding]) -> Self {
+        let session = view.session;
+        let likely = findings.iter().filter(|finding| finding.status >= Status::Likely);
+        let mut names: Vec<&'static str> = likely.filter_map(|finding| finding.id.structure()).collect();
+        let mut add = |name: &'static str, holds: bool| {
+            if holds {
+                names.push(name);
+            }
+        };
+        add("oom", !session.ooms.is_empty());
+        add("host-oom", !session.host_ooms.is_empty());
+        add("tiled-retry", session.counts.tiled_retries.is_some());
+        add("pin-errors", session.counts.pin_errors.is_some());
+        let ending = view.ending();
+        add("killed", ending.is_some_and(|ending| ending.kind == EndingKind::Killed));
+        add("crash", ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash));
+        add("container", findings.iter().any(|finding| finding.id == Verdict::ContainerLimit));
+        add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
+        let seconds: Vec<f64> =
+            session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
+        add("seconds-grow", grows(&seconds));
+        add("growth", findings.iter().any(super::growth::is_growth));
+        Self { names }
+    }
+
     fn holds(&self, name: &str) -> bool {
         self.names.contains(&name)
     }
@@ -38,7 +65,9 @@ impl Conditions {
 }
 
 /// Bugs that a text or a structure of this session points at. Version in range alone gives none.
-pub fn examine(view: &View<'_>, words: &Words<'_>, structures: &Structures) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
+    let structures = &Structures::of(view, case.found);
     let mut findings: Vec<Finding> =
         words.packs.bugs.iter().filter_map(|bug| match_bug(bug, view, words, structures)).collect();
     findings.sort_by(|a, b| {
@@ -268,4 +297,9 @@ fn conditions(bug: &BugDef, view: &View<'_>) -> Conditions {
         ));
     }
     result
+}
+
+/// At least four values, each larger than the one before by more than noise.
+fn grows(values: &[f64]) -> bool {
+    values.len() >= 4 && values.windows(2).all(|pair| matches!(pair, [a, b] if *b > a * 1.02))
 }

@@ -4,6 +4,7 @@
 use super::defaults::{self, Worked};
 use super::draft::{Draft, counted, evidence, figure, told};
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::{LimitSource, View};
 use super::words::Words;
 use crate::rule::{Constant, FlagRole, Packs, Term, Verdict};
@@ -15,8 +16,9 @@ const FITS: f64 = 0.002;
 /// Seconds per step so many times those of an earlier prompt are the sign of spilling.
 const SLOWER: f64 = 3.0;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Vec<Finding> {
-    [residency(view, words), pinning(view, words), caching(view, words, samples)].into_iter().flatten().collect()
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
+    [residency(view, words), pinning(view, words), caching(view, words, case.samples)].into_iter().flatten().collect()
 }
 
 /// The cache's mode: from the log, from the flags, or by the version's default. The second is the line that says so.

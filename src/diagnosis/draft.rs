@@ -62,6 +62,7 @@ impl Draft {
                 candidates: Vec::new(),
                 references: Vec::new(),
                 settle: None,
+                values: std::collections::BTreeMap::new(),
                 session,
                 prompt: None,
                 recovered: false,
@@ -106,6 +107,12 @@ impl Draft {
 
     pub fn settle(mut self, settle: String) -> Self {
         self.finding.settle = Some(settle);
+        self
+    }
+
+    /// What the place `{name}` of a step stands for.
+    pub fn value(mut self, name: &str, value: &str) -> Self {
+        self.finding.values.insert(name.to_owned(), value.to_owned());
         self
     }
 

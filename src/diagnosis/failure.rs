@@ -1,8 +1,9 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
 
 use super::draft::{Draft, counted, evidence, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::host::is_absurd;
+use super::hypotheses::Case;
 use super::view::{View, same_dir};
 use super::words::Words;
 use crate::rule::{SignDef, SignOf, Verdict};
@@ -16,7 +17,8 @@ const USER: &str = "user";
 /// Reasons of a refused prompt that are shown.
 const REFUSALS_SHOWN: usize = 8;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let mut findings = Vec::new();
     findings.extend(import_failure(view, words));
     let exceptions = &view.session.exceptions;
@@ -451,4 +453,11 @@ fn refused(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             .recovered(later)
             .because(reasons.chain([at]).map(|at| evidence(at, None)).collect()),
     )
+}
+
+/// Custom nodes were off.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let off = case.view.session.nodes_disabled.as_ref().filter(|_| case.view.nodes_off());
+    let against = |at| case.against(Verdict::CustomNode, case.words.say("not-node", &[]), vec![evidence(at, None)]);
+    off.map(against).into_iter().collect()
 }

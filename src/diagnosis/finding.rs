@@ -142,6 +142,9 @@ pub struct Finding {
     /// The one experiment that would settle it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<String>,
+    /// What the places of a step stand for here, such as the missing `module`; only for filling steps in.
+    #[serde(skip)]
+    pub values: std::collections::BTreeMap<String, String>,
     /// Session it was seen in, from 1.
     pub session: usize,
     /// Prompt in which the failure stands; only for choosing the verdict.

@@ -1,88 +1,10 @@
-//! What the log speaks against, and what it cannot tell.
+//! What the log cannot tell.
 
-use super::draft::evidence;
-use super::finding::{EvidenceReport, Finding, RuledOut};
+use super::finding::Finding;
 use super::growth;
-use super::view::{LimitSource, View};
+use super::view::View;
 use super::words::Words;
 use crate::rule::Verdict;
-use crate::timeline::{EndingKind, Seen};
-
-/// Hypotheses that this log speaks against, with the reason.
-pub fn ruled_out(
-    view: &View<'_>,
-    views: &[View<'_>],
-    words: &Words<'_>,
-    chosen: &Finding,
-    others: &[Finding],
-) -> Vec<RuledOut> {
-    let session = view.session;
-    let mut list = Vec::new();
-    let named = |id: Verdict| chosen.id == id || others.iter().any(|finding| finding.id == id);
-    let ran = session.prompts.executed > 0;
-    let last = || -> Vec<EvidenceReport> { session.last_executed.iter().map(|at| evidence(at, None)).collect() };
-    if !ran {
-        return list;
-    }
-    let quiet = |view: &&View<'_>| view.session.leaks.is_empty() && super::leak::ruled_out(view).is_some();
-    let counted = &view.timeline.left_out;
-    if quiet(&view) && counted.leaks.starts == 0 && views.iter().all(|other| other.session.leaks.is_empty()) {
-        // Other starts that speak for it are counted as well.
-        let prompts = views.iter().filter(quiet).map(|view| view.session.prompts.executed).sum();
-        let executed = words.count("prompt-one", "prompt-many", prompts, &[]);
-        list.push(RuledOut {
-            id: Verdict::LeakConfirmed,
-            reason: words.say("not-leak", &[("prompts", &executed)]),
-            evidence: last(),
-        });
-    }
-    let mentioned =
-        session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
-    let one = |seen: Seen| seen.starts > 0;
-    if !named(Verdict::GpuOom)
-        && !one(counted.gpu_ooms)
-        && session.ooms.is_empty()
-        && session.counts.attention_retries.is_none()
-        && !mentioned
-    {
-        list.push(RuledOut { id: Verdict::GpuOom, reason: words.say("not-oom", &[]), evidence: Vec::new() });
-    }
-    let stopped_well =
-        view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
-    let other = views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
-    let died = other || one(counted.killed) || one(counted.host_ooms);
-    if !named(Verdict::HostOom) && !died && session.host_ooms.is_empty() && stopped_well {
-        list.push(RuledOut { id: Verdict::HostOom, reason: words.say("not-killed", &[]), evidence: Vec::new() });
-    }
-    let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
-    if !named(Verdict::ReloadEachPrompt) && session.prompts.executed >= 3 && !session.loads.is_empty() && once {
-        list.push(RuledOut {
-            id: Verdict::ReloadEachPrompt,
-            reason: words.say("not-reload", &[]),
-            evidence: Vec::new(),
-        });
-    }
-    if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
-        && let Some(fact) = session.fact("cgroup_limit_mib")
-    {
-        list.push(RuledOut {
-            id: Verdict::ContainerLimit,
-            reason: words.say("not-container", &[]),
-            evidence: vec![evidence(&fact.at, None)],
-        });
-    }
-    if view.nodes_off()
-        && let Some(at) = &session.nodes_disabled
-    {
-        list.push(RuledOut {
-            id: Verdict::CustomNode,
-            reason: words.say("not-node", &[]),
-            evidence: vec![evidence(at, None)],
-        });
-    }
-    list.retain(|item| item.id != chosen.id);
-    list
-}
 
 /// What ComfyUI's start would have told, and this log does not.
 fn missing_of_start(view: &View<'_>, words: &Words<'_>) -> String {

@@ -2,12 +2,17 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::Verdict;
 use crate::timeline::EndingKind;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    given_up(case.view, case.words).into_iter().collect()
+}
+
+fn given_up(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let ending = view.ending().filter(|ending| ending.kind == EndingKind::GivenUp)?;
     let (kind, at) = ending.given_up.as_ref()?;
     // The packs name what there is, each with a sentence.

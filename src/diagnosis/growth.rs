@@ -2,6 +2,7 @@
 
 use super::draft::{Draft, evidence, figure, told};
 use super::finding::{Basis, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::Verdict;
@@ -30,7 +31,11 @@ pub fn is_growth(finding: &Finding) -> bool {
 }
 
 /// `leak-suspected` when memory grows on and nothing by design explains it.
-pub fn examine(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    growing(case.view, case.words, case.samples).into_iter().collect()
+}
+
+fn growing(view: &View<'_>, words: &Words<'_>, samples: Option<&Samples>) -> Option<Finding> {
     let growth = judge(samples)?;
     let session = view.session;
     let told_by_text = session.leaks.values().any(|leak| leak.warning > 0);

@@ -4,7 +4,8 @@ mod allocation;
 
 use super::defaults;
 use super::draft::{Draft, evidence, figure, told};
-use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::{LimitSource, Os, View};
 use super::words::Words;
 use crate::event::{GIB, MIB};
@@ -35,7 +36,8 @@ struct Killed<'t> {
     global: bool,
 }
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let mut findings = Vec::new();
     if let Some(ending) = view.ending() {
         if ending.kind == EndingKind::Killed {
@@ -408,4 +410,25 @@ fn unseen_limit(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             .settle(words.say("settle-container", &[]))
             .because(lines),
     )
+}
+
+/// The process ended by itself, or runs on; ComfyUI says that it knows the container's limit.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let (view, words) = (case.view, case.words);
+    let mut list = Vec::new();
+    let stopped_well =
+        view.ending().is_some_and(|ending| matches!(ending.kind, EndingKind::CleanStop | EndingKind::StillRunning));
+    let other = case.views.iter().any(|view| view.ending().is_some_and(|ending| ending.other_killed.is_some()));
+    let left_out = &view.timeline.left_out;
+    let died = other || left_out.killed.starts > 0 || left_out.host_ooms.starts > 0;
+    if !case.has(Verdict::HostOom) && !died && view.session.host_ooms.is_empty() && stopped_well {
+        list.push(case.against(Verdict::HostOom, words.say("not-killed", &[]), Vec::new()));
+    }
+    if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
+        && let Some(fact) = view.session.fact("cgroup_limit_mib")
+    {
+        let told = vec![evidence(&fact.at, None)];
+        list.push(case.against(Verdict::ContainerLimit, words.say("not-container", &[]), told));
+    }
+    list
 }

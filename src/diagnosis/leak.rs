@@ -2,12 +2,13 @@
 
 use super::classes::{is_core, label, name_tokens};
 use super::draft::{Draft, evidence, figure, told};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, Status};
+use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::Verdict;
 use crate::text;
-use crate::timeline::{CurvePoint, Evidence, Leak};
+use crate::timeline::{CurvePoint, Leak};
 
 /// Points of the curve that one line shows.
 const CURVE_SHOWN: usize = 6;
@@ -15,7 +16,8 @@ const CURVE_SHOWN: usize = 6;
 const CLASSES_NAMED: usize = 4;
 
 /// `leak-confirmed` when WARNINGs are there, `cycle-collected` when only the first text is.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let leaks = &view.session.leaks;
     let mut held: Vec<(&String, &Leak)> = leaks.iter().filter(|(_, leak)| leak.warning > 0).collect();
     held.sort_by(|a, b| rank(b.1).cmp(&rank(a.1)).then_with(|| a.0.cmp(b.0)));
@@ -378,7 +380,21 @@ fn cycle_finding(view: &View<'_>, words: &Words<'_>, cycles: &[(&String, &Leak)]
     .because(lines)
 }
 
-/// Evidence that no leak text is in the log, where it could be seen.
-pub fn ruled_out<'t>(view: &View<'t>) -> Option<&'t Evidence> {
-    view.session.leaks.is_empty().then_some(view.session.last_executed.as_ref()).flatten()
+/// Prompts ran in this start, and no leak text stands in it.
+fn is_quiet(view: &View<'_>) -> bool {
+    view.session.leaks.is_empty() && view.session.last_executed.is_some()
+}
+
+/// No start prints a leak text although prompts ran.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let seen = case.views.iter().any(|other| !other.session.leaks.is_empty());
+    if !is_quiet(case.view) || case.view.timeline.left_out.leaks.starts > 0 || seen {
+        return Vec::new();
+    }
+    // Other starts that speak for it are counted as well.
+    let quiet = case.views.iter().filter(|view| is_quiet(view));
+    let prompts =
+        case.words.count("prompt-one", "prompt-many", quiet.map(|view| view.session.prompts.executed).sum(), &[]);
+    let last = case.view.session.last_executed.iter().map(|at| evidence(at, None)).collect();
+    vec![case.against(Verdict::LeakConfirmed, case.words.say("not-leak", &[("prompts", &prompts)]), last)]
 }

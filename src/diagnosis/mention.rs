@@ -2,12 +2,14 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Figure, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::{Words, fill};
 use crate::rule::MentionDef;
 use crate::timeline::Signal;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     words.packs.mentions.iter().filter_map(|def| mentioned(def, view, words)).collect()
 }
 

@@ -9,11 +9,13 @@ mod design;
 mod draft;
 mod factor;
 mod failure;
+mod fill;
 mod finding;
 mod gaps;
 mod given_up;
 mod growth;
 mod host;
+mod hypotheses;
 mod launcher;
 mod leak;
 mod mention;
@@ -33,13 +35,14 @@ mod worry;
 use crate::event::Tally;
 use crate::rule::Verdict;
 use crate::samples::Samples;
-use crate::timeline::{EndingKind, Timeline};
+use crate::timeline::Timeline;
 
 pub use draft::{evidence, place};
 pub use finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
+use hypotheses::Case;
 pub use launcher::Launch;
 pub use oom::{Part, split};
 use starts::Starts;
@@ -55,6 +58,8 @@ pub struct Question {
     pub memory_limit_mib: Option<f64>,
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
+    /// Path under which the log was read, for the commands of the steps; none for a pipe.
+    pub log: Option<String>,
 }
 
 /// All findings and the answer among them.
@@ -75,7 +80,9 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let views: Vec<View<'_>> = (0..timeline.sessions.len())
         .filter_map(|index| View::of(timeline, index, words, question.memory_limit_mib))
         .collect();
-    let mut findings: Vec<Finding> = views.iter().flat_map(|view| examine(view, words, question)).collect();
+    let samples = |view: &View<'_>| question.samples.as_ref().filter(|_| view.is_last);
+    let case = |view| Case { view, views: &views, words, samples: samples(view), found: &[] };
+    let mut findings: Vec<Finding> = views.iter().flat_map(|view| hypotheses::examine(case(view))).collect();
     findings.push(quiet::examine(timeline, &views, words, tally));
     let choice = verdict::choose(&findings, &views, words.packs, &question.asked);
     let (primary, secondary) =
@@ -106,16 +113,21 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), words);
     let (next_steps, avoid) = match view {
-        Some(view) => (remedies::steps(view, words, &chosen, &findings), remedies::avoid(view, words, &chosen)),
+        Some(view) => {
+            let places = fill::Places::of(view, words, &chosen, question.log.as_deref());
+            (remedies::steps(view, words, &chosen, &findings, &places), remedies::avoid(view, words, &chosen, &places))
+        }
         None => (Vec::new(), Vec::new()),
     };
-    let ruled_out = view.map(|view| gaps::ruled_out(view, &views, words, &chosen, &findings)).unwrap_or_default();
     let cannot_tell = view.map(|view| gaps::cannot_tell(view, words, &chosen, &findings)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),
     );
+    let answer = chosen.id;
     findings.insert(0, chosen);
+    let against = |view| hypotheses::ruled_out(&Case { found: &findings, ..case(view) }, answer);
+    let ruled_out = view.map(against).unwrap_or_default();
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
 }
 
@@ -123,53 +135,4 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
 fn ran_well(finding: &Finding, views: &[View<'_>]) -> bool {
     let view = views.iter().find(|view| view.number == finding.session);
     view.is_some_and(|view| view.session.prompts.executed > view.session.prompts.failed)
-}
-
-fn examine(view: &View<'_>, words: &Words<'_>, question: &Question) -> Vec<Finding> {
-    let samples = question.samples.as_ref().filter(|_| view.is_last);
-    let mut findings = Vec::new();
-    findings.extend(leak::examine(view, words));
-    findings.extend(oom::examine(view, words));
-    findings.extend(host::examine(view, words));
-    findings.extend(given_up::examine(view, words));
-    findings.extend(failure::examine(view, words));
-    findings.extend(reload::examine(view, words));
-    findings.extend(growth::examine(view, words, samples));
-    findings.extend(packages::examine(view, words));
-    let structures = structures(view, &findings);
-    findings.extend(bugs::examine(view, words, &structures));
-    findings.extend(design::examine(view, words, samples));
-    findings.extend(mention::examine(view, words));
-    findings
-}
-
-/// What holds in this session, by the names that bug packs use.
-fn structures(view: &View<'_>, findings: &[Finding]) -> bugs::Structures {
-    let session = view.session;
-    let likely = findings.iter().filter(|finding| finding.status >= Status::Likely);
-    let mut names: Vec<&'static str> = likely.filter_map(|finding| finding.id.structure()).collect();
-    let mut add = |name: &'static str, holds: bool| {
-        if holds {
-            names.push(name);
-        }
-    };
-    add("oom", !session.ooms.is_empty());
-    add("host-oom", !session.host_ooms.is_empty());
-    add("tiled-retry", session.counts.tiled_retries.is_some());
-    add("pin-errors", session.counts.pin_errors.is_some());
-    let ending = view.ending();
-    add("killed", ending.is_some_and(|ending| ending.kind == EndingKind::Killed));
-    add("crash", ending.is_some_and(|ending| ending.kind == EndingKind::NativeCrash));
-    add("container", findings.iter().any(|finding| finding.id == Verdict::ContainerLimit));
-    add("load-size-grows", session.loads.values().any(|load| grows(&load.sizes_mib)));
-    let seconds: Vec<f64> =
-        session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
-    add("seconds-grow", grows(&seconds));
-    add("growth", findings.iter().any(growth::is_growth));
-    bugs::Structures { names }
-}
-
-/// At least four values, each larger than the one before by more than noise.
-fn grows(values: &[f64]) -> bool {
-    values.len() >= 4 && values.windows(2).all(|pair| matches!(pair, [a, b] if *b > a * 1.02))
 }

@@ -5,7 +5,8 @@ mod resident;
 mod split;
 
 use super::draft::{Draft, evidence};
-use super::finding::{Candidate, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Candidate, EvidenceReport, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::phase::{self, Scene};
 use super::view::{View, same_dir};
 use super::words::Words;
@@ -30,7 +31,8 @@ const HOLDERS_NAMED: usize = 3;
 const OWN_MODELS: &str = "own model manager";
 
 /// One finding per kind of failure: the last one that nothing recovered from, else the last one.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Vec<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    let (view, words) = (case.view, case.words);
     let ooms = &view.session.ooms;
     let chosen = ooms.iter().rev().find(|oom| !oom.recovered).or_else(|| ooms.last());
     let mut findings = Vec::new();
@@ -271,4 +273,18 @@ fn tiled(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     .recovered(true)
     .because(vec![super::draft::counted(counted, Some(remark))]);
     Some(finding)
+}
+
+/// No text of the card's memory running out stands anywhere.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let session = case.view.session;
+    let mentioned =
+        session.exceptions.iter().any(|exception| exception.message.to_lowercase().contains("out of memory"));
+    let seen = case.has(Verdict::GpuOom)
+        || case.view.timeline.left_out.gpu_ooms.starts > 0
+        || !session.ooms.is_empty()
+        || session.counts.attention_retries.is_some()
+        || mentioned;
+    let against = || case.against(Verdict::GpuOom, case.words.say("not-oom", &[]), Vec::new());
+    (!seen).then(against).into_iter().collect()
 }

@@ -2,12 +2,17 @@
 
 use super::draft::{Draft, evidence, told};
 use super::finding::{Basis, Finding, Grade, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::{AimdoDef, Verdict, Version};
 
 /// A comfy-aimdo older than required is a finding of its own; it is likely to matter once the allocator fails.
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    outdated(case.view, case.words).into_iter().collect()
+}
+
+fn outdated(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let version = view.span.exact?;
     let fact = view.session.fact("aimdo_version")?;
     let installed = Version::parse(fact.value.as_text()?)?;

@@ -1,7 +1,8 @@
 //! Are the same models loaded again in every prompt, without need?
 
 use super::draft::{Draft, counted, evidence, told};
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Status};
+use super::finding::{Basis, EvidenceReport, Finding, Grade, RuledOut, Status};
+use super::hypotheses::Case;
 use super::view::View;
 use super::words::Words;
 use crate::rule::{Constant, FlagRole, Verdict};
@@ -10,7 +11,11 @@ use crate::timeline::Load;
 /// Prompts that must have requested a class before "each prompt" may be said.
 const PROMPTS_NEEDED: u64 = 3;
 
-pub fn examine(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
+pub fn examine(case: &Case<'_>) -> Vec<Finding> {
+    reloads(case.view, case.words).into_iter().collect()
+}
+
+fn reloads(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let session = view.session;
     let mut again: Vec<(&String, &Load)> = session
         .loads
@@ -144,4 +149,15 @@ fn rebuilt(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             .settle(words.say("settle-reload", &[]))
             .because(vec![evidence(&first.clone().through(last), Some(remark))]),
     )
+}
+
+/// Several prompts ran, and no model was loaded again.
+pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
+    let session = case.view.session;
+    let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
+    let found = case.has(Verdict::ReloadEachPrompt);
+    if found || session.prompts.executed < PROMPTS_NEEDED || session.loads.is_empty() || !once {
+        return Vec::new();
+    }
+    vec![case.against(Verdict::ReloadEachPrompt, case.words.say("not-reload", &[]), Vec::new())]
 }

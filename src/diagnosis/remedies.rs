@@ -1,7 +1,9 @@
 //! What to do and what not to do: the packs' remedies that act on the part that decided, and that this version and
 //! these flags leave open.
 
+use super::fill::Places;
 use super::finding::{Avoid, Finding, Status, Step};
+use super::launcher::Launch;
 use super::oom::METAL;
 use super::phase::{self, Scene};
 use super::view::{Gpu, Os, View};
@@ -194,8 +196,8 @@ fn shown(sign: &SignDef, view: &View<'_>, finding: &Finding) -> bool {
 }
 
 /// Steps against what `finding` names, cheapest first.
-pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding]) -> Vec<Step> {
-    let mut steps = own_steps(view, words, finding);
+pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Finding], places: &Places) -> Vec<Step> {
+    let mut steps = own_steps(view, words, finding, places);
     // A known bug that shows itself as this very thing has the shortest way out.
     let explained = others.iter().find(|other| {
         other.id == Verdict::VersionBug && other.status >= Status::Likely && explains(other, finding, words)
@@ -205,7 +207,22 @@ pub fn steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, others: &[Fi
     } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, words, finding, others));
     }
-    steps
+    let launch = Launch::of(view, words.packs);
+    steps.into_iter().map(|step| started(step, launch.as_ref(), words)).collect()
+}
+
+/// A step that adds flags, with the whole command where ComfyUI is started by one, else with where the flags go.
+fn started(step: Step, launch: Option<&Launch<'_>>, words: &Words<'_>) -> Step {
+    let known = launch.filter(|launch| launch.at.is_some() || launch.has_line());
+    let Some(launch) = known.filter(|_| step.command.is_none() && !step.flags.is_empty()) else { return step };
+    let flags: Vec<&str> = step.flags.iter().map(String::as_str).collect();
+    match launch.command(&flags).filter(|_| !launch.def.by_hand) {
+        Some(command) => Step { command: Some(command), ..step },
+        None => Step {
+            text: words.say("step-with-how", &[("step", &step.text), ("how", &launch.how(words, &flags))]),
+            ..step
+        },
+    }
 }
 
 /// The workaround of a known bug whose text stands in the same prompt, when the log has nothing else to go by.
@@ -231,7 +248,7 @@ fn explains(bug: &Finding, finding: &Finding, words: &Words<'_>) -> bool {
     def.is_some_and(|def| def.structure.iter().any(|name| name == structure))
 }
 
-fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step> {
+fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Step> {
     if finding.id == Verdict::VersionBug {
         let steps = bug_steps(view, words, finding);
         if !steps.is_empty() {
@@ -265,7 +282,16 @@ fn own_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
         let main = parts.first().is_some_and(|part| remedy.acts_on.first().is_some_and(|acts| acts == part));
         (!main, remedy.order)
     });
-    chosen.into_iter().map(|remedy| step(remedy, words)).collect()
+    let mut groups: Vec<&str> = Vec::new();
+    let filled = chosen.into_iter().filter_map(|remedy| {
+        if groups.contains(&remedy.group.as_str()) {
+            return None;
+        }
+        let step = step(remedy, words, places)?;
+        groups.extend((!remedy.group.is_empty()).then_some(remedy.group.as_str()));
+        Some(step)
+    });
+    filled.collect()
 }
 
 /// What helps against a known bug: the repaired version, then the workaround of its record.
@@ -332,19 +358,24 @@ pub fn may_suggest(flag: &str, view: &View<'_>, words: &Words<'_>) -> bool {
     view.has_flag(def) && !used && !idle && !clash
 }
 
-fn step(remedy: &RemedyDef, words: &Words<'_>) -> Step {
-    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh).map(str::to_owned);
-    Step {
-        text: text("text").unwrap_or_else(|| remedy.id.clone()),
-        command: None,
-        cost: text("cost"),
+/// The remedy for this log; `None` when the log does not tell what one of its places stands for.
+fn step(remedy: &RemedyDef, words: &Words<'_>, places: &Places) -> Option<Step> {
+    let text = |field: &str| words.packs.prose_text("remedy", &remedy.id, field, words.zh);
+    let command = match remedy.command.as_str() {
+        "" => None,
+        command => Some(places.command(command)?),
+    };
+    Some(Step {
+        text: places.sentence(text("text").unwrap_or(&remedy.id))?,
+        command,
+        cost: text("cost").map(str::to_owned),
         flags: remedy.flags.clone(),
         remedy: Some(remedy.id.clone()),
-    }
+    })
 }
 
 /// Common steps that would not help here.
-pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid> {
+pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding, places: &Places) -> Vec<Avoid> {
     let parts = parts(finding, view, words);
     let tags = tags(view, words, finding);
     words
@@ -358,9 +389,9 @@ pub fn avoid(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Avoid
             acts && in_range && def.when.iter().all(|tag| tags.contains(tag))
         })
         .filter_map(|def| {
-            let text = words.packs.prose_text("avoid", &def.id, "text", words.zh)?;
+            let text = places.sentence(words.packs.prose_text("avoid", &def.id, "text", words.zh)?)?;
             let why = words.packs.prose_text("avoid", &def.id, "why", words.zh).unwrap_or_default();
-            Some(Avoid { text: text.to_owned(), why: why.to_owned() })
+            Some(Avoid { text, why: places.sentence(why)? })
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use super::View;
 use super::label::Labels;
 use super::outline::{Block, Item, Outline, Quote, push_items};
 use super::palette::Tone;
-use crate::answer::{Candidate, Figure, Finding, Reference, Report, Status};
+use crate::answer::{Candidate, Figure, Finding, Reference, Report, Status, Step};
 use crate::rule::{Verdict, VerdictClass};
 use crate::text::width;
 
@@ -38,7 +38,7 @@ impl Limits {
         also: 3,
         ruled_out: 4,
         who: 3,
-        steps: 4,
+        steps: 3,
         avoid: 2,
         cannot_tell: 2,
         references: 2,
@@ -67,10 +67,9 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Outl
     }
     Outline {
         headline: report.verdict.headline.clone(),
-        verdict: report.verdict.primary.to_string(),
+        verdict: labels.verdict(report.verdict.primary),
         tone: tone(report.verdict.primary),
         grade: labels.grade(report.verdict.grade),
-        reason: report.verdict.grade_reason.clone(),
         blocks,
         more: (left_out && !view.verbose).then(|| labels.get("more")),
     }
@@ -98,6 +97,10 @@ impl Brief<'_> {
     fn tell(&mut self) {
         let report = self.report;
         let primary = report.findings.iter().find(|finding| finding.id == report.verdict.primary);
+        self.first_step();
+        if !report.verdict.grade_reason.is_empty() {
+            self.push("why", vec![Item::text(&report.verdict.grade_reason)]);
+        }
         if let Some(finding) = primary {
             let quotes: Vec<Quote> =
                 self.first(&finding.evidence, self.limits.evidence).iter().map(Quote::of).collect();
@@ -168,7 +171,10 @@ impl Brief<'_> {
                 text: self.labels.with(
                     "about-what",
                     &[
-                        ("what", &format!("{} · {}", finding.id, self.labels.grade(finding.grade))),
+                        (
+                            "what",
+                            &format!("{} · {}", self.labels.verdict(finding.id), self.labels.grade(finding.grade)),
+                        ),
                         ("text", &finding.summary),
                     ],
                 ),
@@ -181,8 +187,10 @@ impl Brief<'_> {
 
     fn ruled_out(&mut self) {
         let shown = self.first(&self.report.ruled_out, self.limits.ruled_out);
-        let words: Vec<String> =
-            shown.iter().map(|out| format!("{}{}", out.id, self.labels.bracket(&out.reason))).collect();
+        let words: Vec<String> = shown
+            .iter()
+            .map(|out| format!("{}{}", self.labels.verdict_name(out.id), self.labels.bracket(&out.reason)))
+            .collect();
         if !words.is_empty() {
             self.push("ruled-out", vec![Item::text(self.labels.join(&words))]);
         }
@@ -211,22 +219,29 @@ impl Brief<'_> {
         }
     }
 
+    /// The one thing to do, above everything that proves it.
+    fn first_step(&mut self) {
+        let items: Vec<Item> = self.report.next_steps.iter().take(1).map(|step| self.step(step)).collect();
+        self.push("do-first", items);
+    }
+
+    fn step(&self, step: &Step) -> Item {
+        let cost = step.cost.as_deref().filter(|_| self.costs);
+        let cost = cost.map(|cost| self.labels.with("cost", &[("text", cost)]));
+        Item {
+            text: self.labels.sentences(&step.text, cost.as_deref().unwrap_or_default()),
+            command: step.command.clone(),
+            quotes: Vec::new(),
+        }
+    }
+
+    /// What to try when the first step did not do it.
     fn steps(&mut self) {
-        let steps = self.first(&self.report.next_steps, self.limits.steps);
+        let further = self.report.next_steps.get(1..).unwrap_or_default();
+        let steps = self.first(further, self.limits.steps);
         // What a step costs is for the one who weighs them; a screen has no room for it.
-        self.left_out |= !self.costs && steps.iter().any(|step| step.cost.is_some());
-        let items: Vec<Item> = steps
-            .iter()
-            .map(|step| {
-                let cost = step.cost.as_deref().filter(|_| self.costs);
-                let cost = cost.map(|cost| self.labels.with("cost", &[("text", cost)]));
-                Item {
-                    text: self.labels.sentences(&step.text, cost.as_deref().unwrap_or_default()),
-                    command: step.command.clone(),
-                    quotes: Vec::new(),
-                }
-            })
-            .collect();
+        self.left_out |= !self.costs && self.report.next_steps.iter().any(|step| step.cost.is_some());
+        let items: Vec<Item> = steps.iter().map(|step| self.step(step)).collect();
         if !items.is_empty() {
             let numbered = items.len() > 1;
             self.blocks.push(Block::Items { label: self.labels.get("next"), items, numbered });

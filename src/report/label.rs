@@ -2,7 +2,7 @@
 
 use crate::answer::{Basis, Grade, PlaceReport, Status};
 use crate::diagnosis::Words;
-use crate::rule::Packs;
+use crate::rule::{Packs, Verdict};
 
 /// Lines that a figure names; the JSON has all of them.
 const LINES_NAMED: usize = 4;
@@ -62,6 +62,20 @@ impl<'p> Labels<'p> {
     pub(crate) fn sentences(&self, first: &str, second: &str) -> String {
         let apart = if second.is_empty() || self.zh() { "" } else { " " };
         format!("{first}{apart}{second}")
+    }
+
+    /// Name of a verdict in words; its id when no pack has one.
+    pub(crate) fn verdict_name(&self, verdict: Verdict) -> String {
+        let id = verdict.to_string();
+        self.packs().prose_text("verdict", &id, "name", self.zh()).map_or_else(|| id.clone(), str::to_owned)
+    }
+
+    /// Name of a verdict with its id, which programs, the documentation and `explain` know it by.
+    pub(crate) fn verdict(&self, verdict: Verdict) -> String {
+        let name = self.verdict_name(verdict);
+        let mut letters = name.chars();
+        let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+        format!("{first}{}{}", letters.as_str(), self.bracket(&verdict.to_string()))
     }
 
     pub(crate) fn grade(&self, grade: Grade) -> String {

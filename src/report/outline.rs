@@ -8,11 +8,10 @@ use crate::answer::EvidenceReport;
 #[derive(Debug)]
 pub(crate) struct Outline {
     pub(crate) headline: String,
+    /// Name of the verdict, with its id.
     pub(crate) verdict: String,
     pub(crate) tone: Tone,
-    /// The grade and what makes it.
     pub(crate) grade: String,
-    pub(crate) reason: String,
     pub(crate) blocks: Vec<Block>,
     /// Hint that there is more; shown small.
     pub(crate) more: Option<String>,

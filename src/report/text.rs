@@ -24,7 +24,7 @@ pub fn text(report: &Report, packs: &Packs, view: &View) -> String {
     let labels = Labels::new(packs, report.language == "zh");
     let outline = outline(report, &labels, view);
     let mut out = String::new();
-    head(&mut out, &outline, &labels, view);
+    head(&mut out, &outline, view);
     blocks(&mut out, &outline.blocks, view);
     if let Some(more) = &outline.more {
         row(&mut out, &paint(view.palette.dim, more));
@@ -36,21 +36,21 @@ pub fn text(report: &Report, packs: &Packs, view: &View) -> String {
 pub fn quiet(report: &Report, packs: &Packs, view: &View) -> String {
     let labels = Labels::new(packs, report.language == "zh");
     let outline = outline(report, &labels, &View { verbose: false, ..*view });
-    let id = paint(view.palette.tone(outline.tone), &outline.verdict);
+    let id = paint(view.palette.tone(outline.tone), &report.verdict.primary.to_string());
     format!("{id} {}: {}\n", outline.grade, clean(&outline.headline))
 }
 
-fn head(out: &mut String, outline: &Outline, labels: &Labels<'_>, view: &View) {
+fn head(out: &mut String, outline: &Outline, view: &View) {
     let columns = columns(view);
     for line in wrap(&outline.headline, columns) {
         row(out, &paint(view.palette.headline, &line));
     }
-    let verdict = format!("{} · {}{}", outline.verdict, outline.grade, labels.bracket(&outline.reason));
+    let verdict = format!("{} · {}", outline.verdict, outline.grade);
     for (index, line) in wrap(&verdict, columns.saturating_sub(2)).into_iter().enumerate() {
         match line.strip_prefix(outline.verdict.as_str()) {
             Some(rest) if index == 0 => {
-                let id = paint(view.palette.tone(outline.tone), &outline.verdict);
-                row(out, &format!("{id}{rest}"));
+                let name = paint(view.palette.tone(outline.tone), &outline.verdict);
+                row(out, &format!("{name}{rest}"));
             }
             _ => row(out, &format!("{}{line}", blanks(if index == 0 { 0 } else { 2 }))),
         }

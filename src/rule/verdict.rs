@@ -139,7 +139,7 @@ impl Verdict {
     }
 
     /// Parts of the packs' remedies that help when it is about `about`.
-    pub fn acts_on<'a>(self, about: &'a str) -> Vec<&'a str> {
+    pub fn acts_on(self, about: &str) -> Vec<&str> {
         let own = self.properties();
         match own.acts_on_for.iter().find(|(case, _)| *case == about) {
             Some((_, parts)) => parts.to_vec(),

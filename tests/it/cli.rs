@@ -78,7 +78,7 @@ fn a_log_is_answered_and_a_verdict_alone_is_no_failure() {
     let output = run(&[&log]);
     assert_eq!(status(&output), 0, "{}", err(&output));
     let shown = out(&output);
-    assert!(shown.lines().nth(1).unwrap().starts_with("leak-confirmed · "), "{shown}");
+    assert!(shown.lines().nth(1).unwrap().starts_with("Model leak (leak-confirmed) · "), "{shown}");
     assert!(shown.contains("  15 | WARNING, memory leak with model Flux."), "{shown}");
     assert!(!shown.contains('\x1b'), "no colours into a pipe");
     assert_eq!(out(&run(&["triage", &log])), shown);
@@ -153,7 +153,7 @@ fn unreadable_logs_are_told_and_the_others_answered() {
     }
     assert!(told.contains("missing.log") && told.contains("help"), "{told}");
     let shown = out(&output);
-    assert!(shown.contains("leak-confirmed · "), "{shown}");
+    assert!(shown.contains("Model leak (leak-confirmed) · "), "{shown}");
     assert!(shown.contains("4 logs") && shown.contains("unreadable"), "{shown}");
 }
 
@@ -185,16 +185,16 @@ fn formats_hold_the_same_answer() {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["report"]["verdict"]["primary"], "leak-confirmed");
     }
-    assert!(out(&run(&[&log, "--format", "markdown"])).contains("`leak-confirmed` · "));
+    assert!(out(&run(&[&log, "--format", "markdown"])).contains("(leak-confirmed) · "));
 }
 
 #[test]
 fn the_language_follows_the_option_then_the_locale() {
     let folder = Folder::new();
     let log = folder.file("comfyui.log", LOG.as_bytes());
-    assert!(out(&run(&[&log, "--lang", "zh"])).contains("下一步："));
+    assert!(out(&run(&[&log, "--lang", "zh"])).contains("先做这一步："));
     let by_locale = triage().arg(&log).env("LANG", "zh_CN.UTF-8").output().unwrap();
-    assert!(out(&by_locale).contains("下一步："));
+    assert!(out(&by_locale).contains("先做这一步："));
     let overruled = triage().arg(&log).env("LANG", "zh_CN.UTF-8").env("LC_ALL", "C").output().unwrap();
     assert!(out(&overruled).contains("Next:"));
     let asked = triage().args([&log, "--lang", "en"]).env("LANG", "zh_CN.UTF-8").output().unwrap();

@@ -5,6 +5,7 @@ use crate::answer::bisection::Pack;
 use crate::diagnosis::Words;
 use crate::report::Item;
 use crate::rule::{FlagRole, Packs, Version};
+use crate::shell::quoted;
 
 use super::state::State;
 
@@ -101,22 +102,6 @@ fn filled(template: &str, flags: &str) -> String {
     template.replace(PLACE, flags).trim_end().to_owned()
 }
 
-/// A word as a shell takes it for one word and nothing else. Names come from a log, and a log is not trusted.
-pub(super) fn quoted(word: &str, windows: bool) -> String {
-    let plain = |letter: char| {
-        letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/' | '@' | '+' | ',' | '=' | ':')
-    };
-    if !word.is_empty() && word.chars().all(|letter| plain(letter) || (windows && letter == '\\')) {
-        return word.to_owned();
-    }
-    // A quote cannot be in a name on Windows; one in a log was put there by somebody.
-    if windows {
-        format!("\"{}\"", word.replace(['"', '%'], "?"))
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 #[cfg(any(unix, test))]
 /// The words of a template, for starting it without a shell: blanks part words, quotes hold them together.
 pub(super) fn words_of(template: &str, arguments: &[String]) -> Vec<String> {
@@ -145,14 +130,6 @@ pub(super) fn words_of(template: &str, arguments: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_stays_one_word_whatever_is_in_it() {
-        assert_eq!(quoted("ComfyUI-Gloamwatch", false), "ComfyUI-Gloamwatch");
-        assert_eq!(quoted("a b; rm -rf ~", false), "'a b; rm -rf ~'");
-        assert_eq!(quoted("it's", false), "'it'\\''s'");
-        assert_eq!(quoted("a \"&calc", true), "\"a ?&calc\"");
-    }
 
     #[test]
     fn a_template_becomes_words_without_a_shell() {

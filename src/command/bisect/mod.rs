@@ -60,7 +60,7 @@ pub(super) fn run(args: &BisectArgs, console: &mut Console<'_>) -> io::Result<En
 /// The option that names the session, for commands that are shown.
 fn option(args: &BisectArgs) -> String {
     match &args.state {
-        Some(file) => format!(" --state {}", launch::quoted(&file.display().to_string(), cfg!(windows))),
+        Some(file) => format!(" --state {}", crate::shell::quoted(&file.display().to_string(), cfg!(windows))),
         None if args.name == "default" => String::new(),
         None => format!(" --name {}", args.name),
     }

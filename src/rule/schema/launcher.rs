@@ -30,6 +30,15 @@ pub struct LauncherDef {
     /// Flags that the command always has.
     #[serde(default)]
     pub always: Vec<String>,
+    /// Its Python as it is typed from the folder that it is started in, where that is always the same.
+    #[serde(default)]
+    pub python: String,
+    /// ComfyUI's folder as it is seen from there.
+    #[serde(default)]
+    pub root: String,
+    /// Flags are added in a file or a dialog: `add` says it better than a command line.
+    #[serde(default)]
+    pub by_hand: bool,
     /// File with its settings, below the user's folder.
     #[serde(default)]
     pub settings: String,

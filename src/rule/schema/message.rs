@@ -20,7 +20,9 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 15] = [
+pub const SET_KEYS: [&str; 17] = [
+    "patch_failed",
+    "table",
     "kind",
     "code",
     "failed",

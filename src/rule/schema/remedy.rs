@@ -19,6 +19,12 @@ pub struct RemedyDef {
     pub text: Prose,
     #[serde(default)]
     pub cost: Prose,
+    /// What to type, with the same places as the text: `{pip} install -r {requirements}`.
+    #[serde(default)]
+    pub command: String,
+    /// Of the open remedies with the same group only the first is shown.
+    #[serde(default)]
+    pub group: String,
     /// Flags that the text tells to add.
     #[serde(default)]
     pub flags: Vec<String>,
