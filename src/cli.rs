@@ -2,6 +2,7 @@
 
 mod bisect;
 mod live;
+mod order;
 mod shared;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
+pub use order::options_behind_command;
 pub use shared::{
     FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
     WorryArgs,
@@ -17,6 +19,7 @@ pub use shared::{
 
 const AFTER_HELP: &str = "\
 Examples:
+  comfy-triage
   comfy-triage comfyui.log
   docker logs comfy 2>&1 | comfy-triage --memory-limit 16GiB
   comfy-triage comfyui.log --asked vram-high --verbose
@@ -102,9 +105,15 @@ pub enum Command {
 /// Options of the triage.
 #[derive(Debug, Default, Args)]
 pub struct TriageArgs {
-    /// Logs to read; `-` or nothing reads what is piped in
+    /// Logs to read, or a folder with them; `-` reads what is piped in; nothing looks for the newest log here
     #[arg(value_name = "LOG")]
     pub logs: Vec<PathBuf>,
+    /// List the logs that can be found on this machine, newest first
+    #[arg(long)]
+    pub pick: bool,
+    /// Read the log of the ComfyUI that runs on this machine
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = crate::live::USUAL_SERVER, conflicts_with_all = ["logs", "pick"])]
+    pub from_server: Option<String>,
     #[command(flatten)]
     pub question: QuestionArgs,
     /// Memory samples taken beside the run (CSV or JSON lines)
@@ -356,10 +365,25 @@ impl Asked {
 }
 
 /// Languages of the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     En,
     Zh,
+}
+
+impl std::str::FromStr for Language {
+    type Err = String;
+
+    /// Takes any way to write a language, `zh-CN`, `zh_CN.UTF-8` or `en-AU`. Of a language without texts the program
+    /// speaks English, as it does in a locale of that language.
+    fn from_str(given: &str) -> Result<Self, String> {
+        if crate::system::is_chinese(given) {
+            return Ok(Self::Zh);
+        }
+        let language = given.split(['-', '_', '.', '@']).next().unwrap_or_default();
+        let well_formed = (2..=3).contains(&language.len()) && language.bytes().all(|byte| byte.is_ascii_alphabetic());
+        if well_formed { Ok(Self::En) } else { Err("write a language such as en, zh or zh-CN".to_owned()) }
+    }
 }
 
 /// When to use colours.

@@ -13,10 +13,28 @@ pub enum UsageError {
     #[diagnostic(
         code(comfy_triage::usage::no_log),
         help(
-            "name a log:      comfy-triage comfyui.log\nor pipe one in:  docker logs comfy 2>&1 | comfy-triage\n`comfy-triage --help` shows all options"
+            "no log of ComfyUI was found in this folder, those above it, or the usual places\nname a log:      comfy-triage comfyui.log\nor pipe one in:  docker logs comfy 2>&1 | comfy-triage\n`comfy-triage --help` shows all options"
         )
     )]
     NoLog,
+    /// A folder without a log.
+    #[error("there is no log of ComfyUI in `{folder}`")]
+    #[diagnostic(
+        code(comfy_triage::usage::no_log_in),
+        help("name the log itself, or the folder that ComfyUI was started in")
+    )]
+    NoLogIn { folder: String },
+    /// No log was named, and the newest cannot be told.
+    #[error("several logs are equally new; say which one you mean")]
+    #[diagnostic(code(comfy_triage::usage::equally_new), help("{list}"))]
+    EquallyNew { list: String },
+    /// `--from-server` at an address where nobody answers.
+    #[error("ComfyUI at `{url}` did not answer with its log")]
+    #[diagnostic(
+        code(comfy_triage::usage::server),
+        help("check that ComfyUI runs there and is 0.3.0 or newer; only this machine's own addresses are asked")
+    )]
+    Server { url: String },
     /// The first argument is no file, and nearly a command.
     #[error("there is no file and no command `{given}`")]
     #[diagnostic(

@@ -6,16 +6,17 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use clap::Parser;
-use comfy_triage::cli::Cli;
+use comfy_triage::cli::{Cli, options_behind_command};
 use comfy_triage::command::{Console, Surroundings, run, usage_in_chinese};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let call = options_behind_command(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(&call) {
         Ok(cli) => cli,
         Err(usage) => {
             // Help goes to stdout, errors to stderr; a closed pipe is no reason to complain.
-            let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-            let _ = match usage_in_chinese(&usage, &arguments, &Surroundings::of_process()) {
+            let arguments = call.get(1..).unwrap_or_default();
+            let _ = match usage_in_chinese(&usage, arguments, &Surroundings::of_process()) {
                 Some(text) => std::io::stderr().write_all(text.as_bytes()),
                 None => usage.print(),
             };

@@ -85,7 +85,7 @@ pub struct PackArgs {
 /// Language of the output.
 #[derive(Debug, Default, Args)]
 pub struct LanguageArgs {
-    /// Language of the report; from LC_ALL, LC_MESSAGES or LANG without it
+    /// Language of the report, en or zh (also zh-CN, zh_CN, zh-Hans); that of your system without it
     #[arg(long, value_name = "LANGUAGE")]
     pub lang: Option<Language>,
 }

@@ -43,6 +43,10 @@ impl Log {
         let pipe = match input {
             Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
             Input::File(path) => return Ok(Self { name, place: Kept::File(path.clone()), half_known: false }),
+            Input::Server { text, .. } => {
+                let bytes = Arc::new(pack(&mut text.as_bytes(), &name)?);
+                return Ok(Self { name, place: Kept::Packed { bytes, cut: None }, half_known: false });
+            }
             Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
         };
         let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };

@@ -1,6 +1,7 @@
 //! Which logs were asked for: files, patterns that the shell left alone, or what is piped in.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::CommandFactory;
 
@@ -14,6 +15,11 @@ pub(super) enum Input {
     /// What is piped in.
     Stdin,
     File(PathBuf),
+    /// The answer of a running ComfyUI at this address.
+    Server {
+        url: String,
+        text: Arc<str>,
+    },
 }
 
 impl Input {
@@ -22,6 +28,7 @@ impl Input {
         match self {
             Self::Stdin => "-".to_owned(),
             Self::File(path) => path.display().to_string(),
+            Self::Server { url, .. } => url.clone(),
         }
     }
 }
@@ -29,6 +36,7 @@ impl Input {
 /// The logs of a call.
 pub(super) fn inputs(logs: &[PathBuf], stdin_is_terminal: bool) -> Result<Vec<Input>, Box<UsageError>> {
     let Some(first) = logs.first() else {
+        // A command that needs a log by name: the triage has looked for the newest one before it comes here.
         return if stdin_is_terminal { Err(Box::new(UsageError::NoLog)) } else { Ok(vec![Input::Stdin]) };
     };
     if let Some(near) = nearly_a_command(first) {

@@ -14,6 +14,7 @@ mod inputs;
 mod interrupt;
 mod memory_limit;
 mod near;
+mod newest;
 mod piped;
 mod probe;
 mod redact;

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use crate::system::System;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 /// Columns when no terminal tells.
@@ -21,19 +22,22 @@ pub struct Surroundings {
     pub columns: Option<usize>,
     /// Nothing is piped in.
     pub stdin_is_terminal: bool,
+    /// The system and its user's folders.
+    pub system: System,
 }
 
 impl Surroundings {
     /// Those of this process.
     pub fn of_process() -> Self {
-        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| text(name));
-        let columns = text("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let system = System::of_process();
+        let columns = std::env::var("COLUMNS").ok();
+        let columns = columns.and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
         Self {
-            chinese: locale.is_some_and(|locale| locale.to_ascii_lowercase().starts_with("zh")),
+            chinese: system.is_chinese(),
             rule_folders: rule_folders(),
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
+            system,
         }
     }
 

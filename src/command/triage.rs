@@ -8,22 +8,46 @@ use super::call::Call;
 use super::cleaning::{learn_all, tell};
 use super::inputs::Input;
 use super::near::hint;
+use super::newest::Chosen;
 use super::probe::{ask_with_env, samples};
-use super::{Console, Ended, Exit};
+use super::{Console, Ended, Exit, newest};
 use crate::answer::{Question, Read, answer, read_clean, read_log};
-use crate::cli::TriageArgs;
+use crate::cli::{FormatName, TriageArgs};
+use crate::diagnosis::Words;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
+use crate::live::running_log;
 use crate::report::{Labels, Printer, View};
 use crate::rule::{Packs, Verdict};
+use crate::system::Kind;
 
 /// Runs the command.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.question.limit, console) {
+    let zh = super::chinese(&args.report.language, console);
+    // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
+    let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
+    let system = console.around.system.clone();
+    let folder = newest::folder(&args.logs);
+    if args.pick {
+        return Ok(newest::pick(&system, &packs, folder, console)?.map(|()| Exit::Done));
+    }
+    let looked_for =
+        folder.is_some() || (args.logs.is_empty() && args.from_server.is_none() && console.around.stdin_is_terminal);
+    let chosen = match looked_for.then(|| newest::choose(&system, &packs, folder, zh)).transpose() {
+        Ok(chosen) => chosen,
+        Err(error) => return Ok(Err(error)),
+    };
+    let logs = chosen.as_ref().map_or_else(|| args.logs.clone(), |chosen| vec![chosen.log.path.clone()]);
+    let Call { mut inputs, memory_limit_mib } = match Call::of(&logs, &args.question.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
-    let zh = super::chinese(&args.report.language, console);
+    if let Some(url) = &args.from_server {
+        inputs = match running(url, console)? {
+            Ok(input) => vec![input],
+            Err(exit) => return Ok(exit),
+        };
+    }
     let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
     match args.samples.as_deref().map(samples).transpose() {
         Ok(samples) => question.samples = samples,
@@ -35,16 +59,24 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }
-    // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
-    let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
     if let Err(error) = check_verdicts(&args.fail_on) {
         return Ok(Err(error));
     }
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
+    let words = Words { packs: &packs, zh };
+    if let Some(chosen) = &chosen {
+        let text = chosen.announcement(&words);
+        let to = if args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+        to.write_all(text.as_bytes())?;
+    } else if console.around.stdin_is_terminal && inputs.contains(&Input::Stdin) {
+        let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
+        console.err.write_all(format!("{}\n", words.say(id, &[])).as_bytes())?;
+    }
     let attendant = Attendant::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
+    telling.chosen = chosen.as_ref();
     for input in &inputs {
         let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
         telling.one(&input.name(), read, console)?;
@@ -53,6 +85,18 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         }
     }
     telling.end(console).map(Ok)
+}
+
+/// The log of the ComfyUI that runs at `url`.
+fn running(url: &str, console: &mut Console<'_>) -> io::Result<Result<Input, Ended>> {
+    Ok(match running_log(url) {
+        Ok(Some(text)) => Ok(Input::Server { url: url.to_owned(), text: text.into() }),
+        Ok(None) => Err(Err(Box::new(UsageError::Server { url: url.to_owned() }))),
+        Err(error) => {
+            console.fault(&error)?;
+            Err(Ok(Exit::Refused))
+        }
+    })
 }
 
 /// The same with logs that are gone through for what is private before anything of them is shown.
@@ -96,6 +140,8 @@ struct Telling<'t> {
     args: &'t TriageArgs,
     question: &'t Question,
     packs: &'t Packs,
+    /// The log was looked for and not named.
+    chosen: Option<&'t Chosen>,
     printer: Printer<'t>,
     exit: Exit,
 }
@@ -104,7 +150,7 @@ impl<'t> Telling<'t> {
     fn new(args: &'t TriageArgs, question: &'t Question, packs: &'t Packs, logs: usize, console: &Console<'_>) -> Self {
         let view = View { verbose: args.verbose, quiet: args.quiet, ..console.view() };
         let printer = Printer::new(args.report.format.into(), view, packs, question.zh, logs);
-        Self { args, question, packs, printer, exit: Exit::Done }
+        Self { args, question, packs, chosen: None, printer, exit: Exit::Done }
     }
 
     /// Shows the answer on a log, or why there is none.
@@ -115,7 +161,15 @@ impl<'t> Telling<'t> {
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }
-                self.printer.report(report, console.out)
+                let earlier = self.chosen.and_then(|chosen| {
+                    let words = Words { packs: self.packs, zh: self.question.zh };
+                    chosen.earlier(&report, &words, console.around.system.kind)
+                });
+                self.printer.report(report, console.out)?;
+                // Beside the answer: JSON holds nothing but the report.
+                let to =
+                    if self.args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
+                to.write_all(earlier.unwrap_or_default().as_bytes())
             }
             Err(error) => {
                 self.printer.unreadable(name);

@@ -64,7 +64,7 @@ fn chinese_asked(arguments: &[OsString]) -> Option<bool> {
     let own = given.split(|argument| *argument == "--").next().unwrap_or_default();
     let at = own.iter().rposition(|argument| *argument == "--lang" || argument.starts_with("--lang="))?;
     let language = own.get(at)?.strip_prefix("--lang=").or_else(|| own.get(at + 1).copied())?;
-    Some(language == "zh")
+    Some(crate::system::is_chinese(language))
 }
 
 fn words(value: &ContextValue) -> Vec<String> {

@@ -45,7 +45,11 @@ fn of_dimensions(bytes: f64, sizes: Dimensions, line: u64) -> Option<Factors> {
 
 /// An array whose shape is that of many pictures: `(frames, height, width, channels)`.
 pub fn of_array(array: &Array) -> Option<Factors> {
-    let [frames, height, width, channels] = *array.shape.as_slice() else { return None };
+    let (frames, height, width, channels) = match *array.shape.as_slice() {
+        [frames, height, width, channels] => (frames, height, width, channels),
+        [height, width, channels] => (1, height, width, channels),
+        _ => return None,
+    };
     let is_picture = width >= LEAST_SIDE && height >= LEAST_SIDE && channels <= 4 && frames >= 1;
     is_picture.then(|| Factors { frames, width, height, channels, item_bytes: array.bytes.unwrap_or(0), line: None })
 }
@@ -64,7 +68,11 @@ impl Factors {
             ("channels", channels),
             ("bytes", item),
         ];
-        let key = if self.item_bytes > 0 { "figure-factors" } else { "figure-factors-no-type" };
+        let key = match (self.frames, self.item_bytes) {
+            (1, _) => "figure-factors-one",
+            (_, 0) => "figure-factors-no-type",
+            _ => "figure-factors",
+        };
         let mut lines = vec![at];
         lines.extend(self.line);
         lines.sort_unstable();
@@ -92,5 +100,6 @@ mod tests {
         assert_eq!(of_array(&array(&[2433, 720, 512, 3])).map(|found| found.frames), Some(2433));
         assert_eq!(of_array(&array(&[30060, 97])), None);
         assert_eq!(of_array(&array(&[2, 16, 4096, 4096])), None);
+        assert_eq!(of_array(&array(&[60_800, 41_600, 3])).map(|found| (found.frames, found.width)), Some((1, 41_600)));
     }
 }

@@ -49,7 +49,8 @@ pub fn notes(view: &View<'_>, words: &Words<'_>) -> Vec<Figure> {
         }
         let template = words.packs.prose_text("mention", &def.id, "note", words.zh)?;
         let lines = seen.iter().map(|signal| signal.first.place.line).collect();
-        Some(told("mention", fill(template, &[("n", &count.to_string())]), Basis::Measured, lines))
+        let line = seen.first().map_or("", |signal| signal.first.text.as_str());
+        Some(told("mention", fill(template, &[("n", &count.to_string()), ("line", line)]), Basis::Measured, lines))
     };
     words.packs.mentions.iter().filter_map(note).collect()
 }

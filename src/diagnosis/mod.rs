@@ -105,6 +105,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
         let notes = worry::notes(view, words, &chosen, question);
         chosen.figures.splice(0..0, notes);
         chosen.figures.extend(mention::notes(view, words));
+        chosen.figures.extend(failed_node(view, words, &chosen));
         chosen.figures.extend(host::other_killed(view, words));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != Verdict::GpuOom {
@@ -129,6 +130,19 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, words: &Words<'_>, question: 
     let against = |view| hypotheses::ruled_out(&Case { found: &findings, ..case(view) }, answer);
     let ruled_out = view.map(against).unwrap_or_default();
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
+}
+
+/// The node in which the prompt failed, where the finding does not name it.
+fn failed_node(view: &View<'_>, words: &Words<'_>, chosen: &Finding) -> Option<finding::Figure> {
+    let named = chosen.figures.iter().any(|figure| figure.name == "node");
+    if named || !chosen.id.is_fault() {
+        return None;
+    }
+    let of_prompt = |prompt: u64| chosen.prompt.is_none_or(|failed| failed == prompt);
+    let mut exceptions = view.session.exceptions.iter().rev().filter(|exception| of_prompt(exception.prompt));
+    let exception = exceptions.find(|exception| exception.node.is_some())?;
+    let text = words.say("figure-node", &[("node", exception.node.as_deref()?)]);
+    Some(draft::told("node", text, finding::Basis::Measured, exception.node_line.into_iter().collect()))
 }
 
 /// A prompt of the finding's session ended well.

@@ -13,7 +13,7 @@ use super::words::Words;
 use crate::event::GIB;
 use crate::rule::Verdict;
 use crate::text;
-use crate::timeline::{OomRecord, UNNAMED};
+use crate::timeline::{Exception, OomRecord, UNNAMED};
 
 pub use split::{Part, Split, split};
 
@@ -194,15 +194,25 @@ fn lines(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -> 
     lines
 }
 
-/// Node packs in the traceback: where the step ran, which is not yet whose fault it is.
+/// Node packs in the traceback: where the step ran, which is not yet whose fault it is. Where the last failure shows
+/// none, an earlier one may.
 fn inside(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Vec<Candidate> {
-    let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let Some(exception) = exception else { return Vec::new() };
+    let told = |exception: &&Exception| exception.is_oom && !exception.dirs.is_empty();
+    let own = phase::failed_in(view, oom.prompt).filter(told);
+    let earlier = || view.session.exceptions.iter().rev().find(told);
+    let (exception, reason) = match own {
+        Some(exception) => (exception, words.say("candidate-ran-inside", &[])),
+        None => {
+            let Some(exception) = earlier() else { return Vec::new() };
+            let at = exception.last_line_at.as_ref().unwrap_or(&exception.at).place.line;
+            (exception, words.say("candidate-ran-inside-before", &[("line", &at.to_string())]))
+        }
+    };
     let Some(dir) = exception.dirs.last() else { return Vec::new() };
     vec![Candidate {
         dir: dir.clone(),
         why: "traceback".to_owned(),
-        reason: words.say("candidate-ran-inside", &[]),
+        reason,
         at: exception.dir_at.as_ref().map(|at| super::draft::place(&at.place, None)),
     }]
 }
@@ -230,6 +240,19 @@ fn holders(split: &Split, view: &View<'_>, words: &Words<'_>) -> Vec<Candidate> 
         .collect()
 }
 
+fn retries_summary(count: u64, view: &View<'_>, words: &Words<'_>) -> String {
+    let on_card = view.session.resident_mib.iter().filter(|(_, mib)| **mib > 0.0);
+    // The largest is the one whose steps were tried; of what was loaded before, part may have left the card.
+    let largest = on_card.filter(|(class, _)| *class != UNNAMED).max_by(|a, b| a.1.total_cmp(b.1));
+    let n = count.to_string();
+    match largest {
+        Some((class, mib)) => {
+            words.say("oom-retries-weights", &[("n", &n), ("weights", &text::mib(*mib)), ("classes", class)])
+        }
+        None => words.say("oom-retries", &[("n", &n)]),
+    }
+}
+
 /// Attention was tried again and again, and the prompt never ended.
 fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
     let counted = view.session.counts.attention_retries.as_ref()?;
@@ -248,7 +271,7 @@ fn retries(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
         Verdict::GpuOom,
         view.number,
         Status::Likely,
-        words.say("oom-retries", &[("n", &counted.count.to_string())]),
+        retries_summary(counted.count, view, words),
     )
     .about("activations")
     .grade(Grade::Moderate, words.say("grade-oom-retries", &[]))

@@ -6,7 +6,7 @@ use super::finding::Basis;
 use super::view::View;
 use super::words::Words;
 use crate::rule::{SignOf, SignPlace};
-use crate::timeline::{Exception, FrameSign, OomRecord};
+use crate::timeline::{Exception, FrameSign, OomRecord, Pictures};
 
 /// Steps of the work, as the packs' signs call them.
 pub const LOADING: &str = "loading";
@@ -67,7 +67,15 @@ impl Scene {
 
     /// Of RAM that was refused in this prompt.
     pub fn of_prompt(prompt: u64, view: &View<'_>, words: &Words<'_>) -> Self {
-        Self::of_exception(failed_in(view, prompt), None, words)
+        let mut scene = Self::of_exception(failed_in(view, prompt), None, words);
+        if scene.phase.is_none() && scene.requester.is_none() {
+            let mut pictures = view.session.pictures.iter().rev();
+            let many = |pictures: &&Pictures| {
+                pictures.prompt == prompt && pictures.sizes.frames.is_some_and(|frames| frames > 1)
+            };
+            scene.requester = pictures.find(many).map(|seen| Seen::derived(WHOLE_VIDEO, Some(seen.line)));
+        }
+        scene
     }
 
     fn of_exception(exception: Option<&Exception>, node: Option<&str>, words: &Words<'_>) -> Self {

@@ -93,7 +93,7 @@ pub fn examine(timeline: &Timeline, views: &[View<'_>], words: &Words<'_>, tally
     if baseline && nothing_asked && !code_only && ending.is_none_or(|ending| ending.kind != EndingKind::Traceback) {
         let fact = session.fact("total_vram_mib").map(|fact| evidence(&fact.at, None));
         return Draft::new(Verdict::NoFault, view.number, Status::Confirmed, words.say("no-fault-start", &[]))
-            .grade(Grade::Weak, words.say("grade-no-fault-start", &[]))
+            .grade(Grade::Moderate, words.say("grade-no-fault-start", &[]))
             .because(fact.into_iter().collect());
     }
     let code = ending.and_then(|ending| ending.exit_code);

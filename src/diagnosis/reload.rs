@@ -8,6 +8,10 @@ use super::words::Words;
 use crate::rule::{Constant, FlagRole, Verdict};
 use crate::timeline::Load;
 
+/// Share of the card that is left for weights.
+const ROOM_SHARE: f64 = 0.85;
+/// More than any card has.
+const NO_LIMIT_MIB: f64 = 1e9;
 /// Prompts that must have requested a class before "each prompt" may be said.
 const PROMPTS_NEEDED: u64 = 3;
 
@@ -47,6 +51,11 @@ fn reloads(view: &View<'_>, words: &Words<'_>) -> Option<Finding> {
             let remark = words.say("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
             lines.push(evidence(&first.clone().through(last), Some(remark)));
         }
+    }
+    if fit == Some(true)
+        && let Some(at) = &load.size_at
+    {
+        lines.push(evidence(at, Some(words.say("remark-room", &[("class", class)]))));
     }
     let mut figures = Vec::new();
     for flag in session.flags.iter().filter(|flag| words.packs.plays(&flag.name, FlagRole::Reloading)) {
@@ -110,15 +119,20 @@ fn prompts_since(view: &View<'_>, load: &Load) -> u64 {
 
 /// All requested models fit on the card together. `None` when the sizes or the card are unknown.
 fn fit(view: &View<'_>) -> Option<bool> {
-    let vram = view.vram_mib()?;
     let mut total = 0.0;
+    let mut usable: Option<f64> = None;
     for load in view.session.loads.values() {
         if load.last_offloaded_mib.is_some_and(|mib| mib > 0.0) {
             return Some(false);
         }
         total += load.last_mib?;
+        // What a load line calls usable is the room before that load; "no limit" is printed as a huge number.
+        if let Some(room) = load.usable_mib.filter(|room| *room < NO_LIMIT_MIB) {
+            usable = Some(usable.map_or(room, |least: f64| least.min(room)));
+        }
     }
-    Some(total < vram * 0.85)
+    let room = view.vram_mib().map(|vram| vram * ROOM_SHARE).or(usable)?;
+    Some(total < room)
 }
 
 fn median_seconds(view: &View<'_>) -> Option<f64> {

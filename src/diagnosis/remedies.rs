@@ -305,7 +305,10 @@ fn bug_steps(view: &View<'_>, words: &Words<'_>, finding: &Finding) -> Vec<Step>
     if finding.about.as_deref() == Some("comfy-aimdo-outdated") {
         steps.push(plain(words.say("step-requirements", &[])));
     }
-    let usable = bug.workaround_flags.iter().all(|flag| may_suggest(flag, view, words));
+    // The flags exist in the versions that the bug affects; a log that does not tell its version can still be of one.
+    let untold = view.span.exact.is_none();
+    let free = |flag: &String| untold && !view.uses(flag);
+    let usable = bug.workaround_flags.iter().all(|flag| may_suggest(flag, view, words) || free(flag));
     if let Some(text) = words.packs.prose_text("bug", id, "workaround", words.zh)
         && usable
     {

@@ -143,6 +143,8 @@ pub enum What<'a> {
     LoadComplete {
         class: Option<Cow<'a, str>>,
         loaded: Option<f64>,
+        /// Room for weights before the load, where the line tells it.
+        usable: Option<f64>,
     },
     LoadPartial {
         class: Option<Cow<'a, str>>,

@@ -127,7 +127,11 @@ pub(super) fn what_of<'t>(
         EventKind::PromptDetail => What::PromptDetail,
         EventKind::PromptInterrupted => What::PromptInterrupted,
         EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
-        EventKind::LoadComplete => What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded") },
+        EventKind::LoadComplete => What::LoadComplete {
+            class: read.text("class"),
+            loaded: read.bytes("loaded"),
+            usable: read.bytes("usable"),
+        },
         EventKind::LoadPartial => What::LoadPartial {
             class: read.text("class"),
             loaded: read.bytes("loaded"),

@@ -79,15 +79,20 @@ impl StatsUrl {
 
     /// Asks once. `None` when nobody answers, or not in time.
     pub fn ask(&self) -> Option<Stats> {
-        let until = Instant::now() + PATIENCE;
+        parse_body(&self.get("/system_stats", PATIENCE, ANSWER_LIMIT)?)
+    }
+
+    /// The JSON object that the server gives for `path`, when all of it comes in time. At most `limit` bytes.
+    pub(super) fn get(&self, path: &str, patience: Duration, limit: usize) -> Option<String> {
+        let until = Instant::now() + patience;
         let left = || until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
         let mut stream = self.addresses.iter().find_map(|address| TcpStream::connect_timeout(address, left()?).ok())?;
         stream.set_write_timeout(Some(left()?)).ok()?;
         // In one piece: a server may answer and hang up after the first.
-        let question = format!("GET /system_stats HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host);
+        let question = format!("GET {path} HTTP/1.0\r\nHost: {}\r\nAccept: application/json\r\n\r\n", self.host);
         stream.write_all(question.as_bytes()).ok()?;
         let (mut answer, mut block) = (Vec::new(), [0; 8 * 1024]);
-        while answer.len() < ANSWER_LIMIT {
+        while answer.len() < limit {
             stream.set_read_timeout(Some(left()?)).ok()?;
             let read = match stream.read(&mut block) {
                 Ok(read) => read,
@@ -95,18 +100,20 @@ impl StatsUrl {
                 Err(_) => return None,
             };
             answer.extend_from_slice(block.get(..read).unwrap_or_default());
-            // Not every server closes the connection behind its answer.
-            let stats = parse_stats(&String::from_utf8_lossy(&answer));
-            if stats.is_some() || read == 0 {
-                return stats;
+            // Not every server closes the connection behind its answer. Only a closing brace can end an object.
+            if read == 0 || answer.ends_with(b"}") || answer.ends_with(b"}\n") {
+                let object = object_in(&String::from_utf8_lossy(&answer));
+                if object.is_some() || read == 0 {
+                    return object;
+                }
             }
         }
         None
     }
 }
 
-/// Reads an answer with its head.
-pub fn parse_stats(answer: &str) -> Option<Stats> {
+/// The JSON object of an answer that says 200.
+fn object_in(answer: &str) -> Option<String> {
     let (head, body) = answer.split_once("\r\n\r\n")?;
     if head.split(' ').nth(1) != Some("200") {
         return None;
@@ -114,7 +121,17 @@ pub fn parse_stats(answer: &str) -> Option<Stats> {
     // A server that speaks in chunks puts its sizes between: the JSON stands from the first to the last brace.
     let from = body.find('{')?;
     let to = body.rfind('}')?;
-    let json: serde_json::Value = serde_json::from_str(body.get(from..=to)?).ok()?;
+    let object = body.get(from..=to)?;
+    serde_json::from_str::<serde::de::IgnoredAny>(object).is_ok().then(|| object.to_owned())
+}
+
+/// Reads an answer with its head.
+pub fn parse_stats(answer: &str) -> Option<Stats> {
+    parse_body(&object_in(answer)?)
+}
+
+fn parse_body(object: &str) -> Option<Stats> {
+    let json: serde_json::Value = serde_json::from_str(object).ok()?;
     let mib = |value: &serde_json::Value| value.as_f64().filter(|bytes| *bytes >= 0.0).map(|bytes| bytes / MIB);
     let device = &json["devices"][0];
     Some(Stats {

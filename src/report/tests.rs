@@ -32,6 +32,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         candidates: Vec::new(),
         references: Vec::new(),
         settle: None,
+        values: std::collections::BTreeMap::new(),
         session: 1,
         prompt: None,
         recovered: false,

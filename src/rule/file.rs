@@ -10,7 +10,7 @@ use toml::de::DeValue;
 
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, MessageDef, NodeDef,
-    OomPhraseDef, PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
+    OomPhraseDef, PlaceDef, PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -34,12 +34,13 @@ pub struct PackFile {
     pub form: Vec<FormDef>,
     pub sign: Vec<SignDef>,
     pub mention: Vec<MentionDef>,
+    pub place: Vec<PlaceDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 18] = [
+    pub const TABLES: [&str; 19] = [
         "message",
         "oom_phrase",
         "bug",
@@ -57,6 +58,7 @@ impl PackFile {
         "form",
         "sign",
         "mention",
+        "place",
         "sentence",
     ];
 
@@ -80,6 +82,7 @@ impl PackFile {
             "form" => push(&mut self.form, item),
             "sign" => push(&mut self.sign, item),
             "mention" => push(&mut self.mention, item),
+            "place" => push(&mut self.place, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
         }
@@ -104,6 +107,7 @@ impl PackFile {
         lay(&mut self.form, above.form, |item| item.id.clone(), replaced);
         lay(&mut self.sign, above.sign, |item| item.id.clone(), replaced);
         lay(&mut self.mention, above.mention, |item| item.id.clone(), replaced);
+        lay(&mut self.place, above.place, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }
 }

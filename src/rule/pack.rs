@@ -17,7 +17,7 @@ use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
 use super::schema::{
     AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
-    PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
+    PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -113,6 +113,8 @@ pub struct Packs {
     pub signs: Vec<SignDef>,
     /// What is worth a word although nothing failed.
     pub mentions: Vec<MentionDef>,
+    /// Where logs are, in the order in which they are looked at.
+    pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
     /// Sentences that user packs bring or replace.
     sentences: BTreeMap<String, Prose>,
@@ -377,6 +379,7 @@ impl Layers {
             forms: self.file.form,
             signs: self.file.sign,
             mentions: self.file.mention,
+            places: self.file.place,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,

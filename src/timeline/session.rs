@@ -132,6 +132,8 @@ pub struct Load {
     /// MiB of its last load line.
     pub last_mib: Option<f64>,
     pub last_offloaded_mib: Option<f64>,
+    /// Room for weights before that load.
+    pub usable_mib: Option<f64>,
     pub sizes_mib: Vec<f64>,
     pub first: Option<Evidence>,
     pub last: Option<Evidence>,
@@ -152,6 +154,7 @@ impl Load {
             requested: 0,
             last_mib: None,
             last_offloaded_mib: None,
+            usable_mib: None,
             sizes_mib: Vec::new(),
             first: None,
             last: None,

@@ -196,9 +196,9 @@ fn the_language_follows_the_option_then_the_locale() {
     let by_locale = triage().arg(&log).env("LANG", "zh_CN.UTF-8").output().unwrap();
     assert!(out(&by_locale).contains("先做这一步："));
     let overruled = triage().arg(&log).env("LANG", "zh_CN.UTF-8").env("LC_ALL", "C").output().unwrap();
-    assert!(out(&overruled).contains("Next:"));
+    assert!(out(&overruled).contains("Do this first:"));
     let asked = triage().args([&log, "--lang", "en"]).env("LANG", "zh_CN.UTF-8").output().unwrap();
-    assert!(out(&asked).contains("Next:"));
+    assert!(out(&asked).contains("Do this first:"));
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod licences;
 mod lint;
 mod many_starts;
 mod near;
+mod newest;
 mod numbers;
 mod packs;
 mod probe;

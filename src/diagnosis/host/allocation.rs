@@ -95,6 +95,9 @@ fn figures(
         figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![line]));
     }
     figures.extend(factors.map(|factors| factors.figure(oom.requested, line, words)));
+    if factors.is_none() {
+        figures.extend(pictures(oom, view, words));
+    }
     if let Some(node) = exception.and_then(|exception| exception.node.as_ref()) {
         let at = exception.and_then(|exception| exception.node_line).unwrap_or(line);
         figures.push(told("node", words.say("figure-node", &[("node", node)]), Basis::Measured, vec![at]));
@@ -105,6 +108,16 @@ fn figures(
         figures.push(told("frame", text, Basis::Measured, vec![sign.line]));
     }
     figures
+}
+
+/// The last line of the prompt that told of frames, where the request is not made of them alone.
+fn pictures(oom: &HostOom, view: &View<'_>, words: &Words<'_>) -> Option<Figure> {
+    let mut told_before = view.session.pictures.iter().rev().filter(|pictures| pictures.prompt == oom.prompt);
+    let pictures = told_before.find(|pictures| pictures.line < oom.at.place.line)?;
+    let numbers = [pictures.sizes.frames?, pictures.sizes.width?, pictures.sizes.height?].map(|n| n.to_string());
+    let [frames, width, height] = &numbers;
+    let values = [("frames", frames.as_str()), ("width", width), ("height", height)];
+    Some(told("pictures", words.say("figure-pictures", &values), Basis::Measured, vec![pictures.line]))
 }
 
 /// The node pack in whose code it happened, which is not yet its fault.

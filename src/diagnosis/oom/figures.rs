@@ -51,7 +51,8 @@ fn sizes(oom: &OomRecord, split: &Split, view: &View<'_>, words: &Words<'_>) -> 
     add("spilled", "figure-spilled", split.spilled, Basis::Derived, allocated.clone());
     let of_loads: Vec<u64> =
         split.classes.iter().filter_map(|class| view.load_line(class)).map(|at| at.place.line).collect();
-    add("weights", "figure-weights", split.weights, Basis::Estimate, of_loads);
+    let weights = if numbers.allocated.is_some() { "figure-weights" } else { "figure-weights-alone" };
+    add("weights", weights, split.weights, Basis::Estimate, of_loads);
     let rest = if split.part == Part::Unexplained { "figure-rest-unexplained" } else { "figure-rest" };
     add("activations", rest, split.rest, Basis::Derived, allocated);
     add("reserved", "figure-reserved", numbers.reserved_unallocated, Basis::Measured, at("reserved_unallocated"));

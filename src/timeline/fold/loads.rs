@@ -16,7 +16,15 @@ const SAME_MIB: f64 = 0.02;
 pub(super) struct LoadLine {
     mib: Option<f64>,
     offloaded_mib: Option<f64>,
+    usable_mib: Option<f64>,
     at: Note,
+}
+
+/// What a load line tells, in bytes.
+struct Sizes {
+    loaded: Option<f64>,
+    offloaded: Option<f64>,
+    usable: Option<f64>,
 }
 
 /// Requests in a row, and the load lines that followed them.
@@ -32,9 +40,13 @@ impl Open {
         self.begin_prompt(at);
         match what {
             What::LoadRequested { class } => self.load_requested(class, at, prompt),
-            What::LoadComplete { class, loaded, .. } => self.loaded(class.as_deref(), *loaded, None, at),
+            What::LoadComplete { class, loaded, usable } => {
+                let sizes = Sizes { loaded: *loaded, offloaded: None, usable: *usable };
+                self.loaded(class.as_deref(), sizes, at);
+            }
             What::LoadPartial { class, loaded, offloaded, .. } => {
-                self.loaded(class.as_deref(), *loaded, *offloaded, at);
+                let sizes = Sizes { loaded: *loaded, offloaded: *offloaded, usable: None };
+                self.loaded(class.as_deref(), sizes, at);
             }
             What::LoadDynamic { class, staged } => {
                 self.leaks.close(prompt);
@@ -117,10 +129,12 @@ impl Open {
         self.last_class = Some((class, None, at.place.line));
     }
 
-    pub(super) fn loaded(&mut self, class: Option<&str>, loaded: Option<f64>, offloaded: Option<f64>, at: &At<'_>) {
+    fn loaded(&mut self, class: Option<&str>, sizes: Sizes, at: &At<'_>) {
+        let mib = |bytes: Option<f64>| bytes.map(|bytes| bytes / MIB);
         let line = LoadLine {
-            mib: loaded.map(|bytes| bytes / MIB),
-            offloaded_mib: offloaded.map(|bytes| bytes / MIB),
+            mib: mib(sizes.loaded),
+            offloaded_mib: mib(sizes.offloaded),
+            usable_mib: mib(sizes.usable),
             at: Note::of(at),
         };
         match class {
@@ -169,13 +183,14 @@ impl Open {
     /// What a load line says, of this class, or of a model that nothing names.
     fn enter_load(&mut self, class: Option<NameId>, line: LoadLine) {
         let number = line.at.place.line;
-        let LoadLine { mib, offloaded_mib, at } = line;
+        let LoadLine { mib, offloaded_mib, usable_mib, at } = line;
         let named = class.unwrap_or_else(|| self.names.id(UNNAMED));
         if let Some(class) = class {
             let draft = self.loads.entry(class, LoadDraft::new);
             let load = &mut draft.load;
             load.last_mib = mib.or(load.last_mib);
             load.last_offloaded_mib = offloaded_mib;
+            load.usable_mib = usable_mib;
             if let Some(mib) = mib
                 && load.sizes_mib.len() < SIZES_KEPT
             {
