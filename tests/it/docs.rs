@@ -41,7 +41,7 @@ fn the_schema_takes_the_built_in_pack_and_refuses_a_misspelt_field() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.file_name().is_some_and(|name| name != "pack.toml") {
+            } else if path.extension().is_some_and(|kind| kind == "toml") && !path.ends_with("pack.toml") {
                 let value: toml::Value = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
                 let value = serde_json::to_value(value).unwrap();
                 let faults: Vec<String> = validator
