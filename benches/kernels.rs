@@ -3,10 +3,10 @@
 //! What counts in the end is the whole process (`scripts/bench.sh`) and the number of instructions
 //! (`scripts/instructions.sh`); see `docs/performance.md`.
 
-use comfy_triage::answer::read_log;
-use comfy_triage::event::{At, Event, EventSink, Recogniser};
+use comfy_triage::catalog::Packs;
+use comfy_triage::event::{At, Classifier, Event, EventSink};
 use comfy_triage::input::{self, Bar, Place, ReadOptions, Segment, Sink, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::read_log;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 
@@ -69,7 +69,7 @@ fn events(bencher: Bencher<'_, '_>, kind: &str) {
     let (log, packs) = (log(kind), Packs::built_in());
     bencher
         .counter(BytesCount::of_slice(&log))
-        .bench_local(|| input::read(source(&log), &mut Recogniser::new(&packs, Nothing), &ReadOptions::default()));
+        .bench_local(|| input::read(source(&log), &mut Classifier::new(&packs, Nothing), &ReadOptions::default()));
 }
 
 /// The same, and the story.

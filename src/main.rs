@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::Parser;
 use comfy_triage::cli::{Cli, options_behind_command};
-use comfy_triage::command::{Console, Surroundings, run, usage_in_chinese};
+use comfy_triage::command::{Console, Environment, run, usage_in_chinese};
 
 fn main() -> ExitCode {
     let call = options_behind_command(std::env::args_os().collect());
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Err(usage) => {
             // Help goes to stdout, errors to stderr; a closed pipe is no reason to complain.
             let arguments = call.get(1..).unwrap_or_default();
-            let _ = match usage_in_chinese(&usage, arguments, &Surroundings::of_process()) {
+            let _ = match usage_in_chinese(&usage, arguments, &Environment::of_process()) {
                 Some(text) => std::io::stderr().write_all(text.as_bytes()),
                 None => usage.print(),
             };
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         }
     };
     let (colours, choice) = (cli.colours(), cli.color.choice());
-    let around = Surroundings::of_process();
+    let around = Environment::of_process();
     let mut out = BufWriter::new(AutoStream::new(std::io::stdout().lock(), colours));
     let mut err = AutoStream::new(std::io::stderr().lock(), choice);
     match run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }) {

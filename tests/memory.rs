@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use comfy_triage::answer::{Question, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, answer, read_log};
 use serde_json::Value;
 
 /// Names in a log; far more than any table holds.

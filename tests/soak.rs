@@ -8,10 +8,10 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Instant;
 
-use comfy_triage::answer::{Question, answer};
-use comfy_triage::diagnosis::Words;
-use comfy_triage::live::{Changes, Story};
-use comfy_triage::rule::Packs;
+use comfy_triage::catalog::Packs;
+use comfy_triage::diagnosis::Messages;
+use comfy_triage::live::{Changes, GrowingLog};
+use comfy_triage::report::{Question, answer};
 
 const LINES: u64 = 600_000;
 /// Each limit of the story is met in this part of the stream.
@@ -82,9 +82,9 @@ fn rss_mib() -> Option<f64> {
 fn memory_does_not_grow_with_the_stream() {
     let lines: u64 = std::env::var("COMFY_TRIAGE_SOAK_LINES").map_or(LINES, |lines| lines.parse().unwrap());
     let packs = Packs::built_in();
-    let words = Words { packs: &packs, zh: false };
+    let messages = Messages { packs: &packs, zh: false };
     let question = Question::default();
-    let (mut story, mut changes) = (Story::new(&packs), Changes::default());
+    let (mut story, mut changes) = (GrowingLog::new(&packs), Changes::default());
     let (mut fed, mut number, mut block) = (0, 0, String::new());
     let (mut warm, mut last, mut looks, mut dearest) = (None, None, 0_u64, std::time::Duration::ZERO);
     while fed < lines {
@@ -100,7 +100,7 @@ fn memory_does_not_grow_with_the_stream() {
         let begun = Instant::now();
         let read = story.now();
         let report = answer("x", &read, &packs, &question);
-        changes.since_last(&report, &read.timeline, &words);
+        changes.since_last(&report, &read.timeline, &messages);
         dearest = dearest.max(begun.elapsed());
         looks += 1;
         let size = serde_json::to_vec(&read.timeline).unwrap().len();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Asked, Language};
-use crate::report::Format;
+use crate::render::Format;
 
 /// What the user asks about.
 #[derive(Debug, Default, Args)]

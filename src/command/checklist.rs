@@ -2,27 +2,27 @@
 
 use std::io;
 
-use super::attend::Attendant;
-use super::call::Call;
-use super::cleaning::{broken_off, learn_all, stopped, tell, tell_cut};
+use super::common_arguments::CommonArguments;
+use super::interruptible_input::InterruptibleInput;
+use super::redaction::{broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
-use crate::report::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::render::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+    let CommonArguments { inputs, memory_limit_mib } = match CommonArguments::of(&args.logs, &args.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
     let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
-    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         return stopped(&attendant, console);
@@ -56,20 +56,20 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         .zip(&reports)
         .map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None })
         .collect();
-    let words = Words { packs: &packs, zh };
+    let messages = Messages { packs: &packs, zh };
     let whom = args.whom.map(|whom| match whom {
         Whom::Core => "core",
         Whom::Node => "node",
         Whom::Forum => "forum",
     });
     // Twice: which log is the main one is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &words)
+    let main = checklist(&runs, Vec::new(), whom, &messages)
         .and_then(|first| first.logs.iter().position(|log| log.role == "main"));
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),
     };
-    let Some(told) = checklist(&runs, lines, whom, &words) else {
+    let Some(told) = checklist(&runs, lines, whom, &messages) else {
         return Ok(if exit == Exit::Refused { Ok(exit) } else { Err(Box::new(UsageError::NoLog)) });
     };
     let view = console.view();

@@ -2,21 +2,21 @@
 
 use std::io;
 
-use super::attend::Attendant;
-use super::call::Call;
-use super::cleaning::{Log, broken_off, learn_all, stopped, tell, tell_cut};
+use super::common_arguments::CommonArguments;
+use super::interruptible_input::InterruptibleInput;
 use super::probe::samples;
+use super::redaction::{Log, broken_off, learn_all, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::cli::{CompareArgs, ViewFormat};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::input::ReadOptions;
-use crate::report::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::render::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::samples::Samples;
 
 /// Runs the command.
 pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<Ended> {
-    let Call { inputs, memory_limit_mib } = match Call::of(&args.logs, &args.limit, console) {
+    let CommonArguments { inputs, memory_limit_mib } = match CommonArguments::of(&args.logs, &args.limit, console) {
         Ok(call) => call,
         Err(error) => return Ok(Err(error)),
     };
@@ -32,7 +32,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     }
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
-    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
     let mut redactor = None;
     let mut logs: Vec<Log> = Vec::new();
     if args.privacy.redact {
@@ -91,7 +91,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
             samples: samples.as_ref(),
         })
         .collect();
-    let comparison = compare(&runs, &Words { packs: &packs, zh }, args.force);
+    let comparison = compare(&runs, &Messages { packs: &packs, zh }, args.force);
     let view = console.view();
     let text = match args.view.format {
         ViewFormat::Text => comparison_text(&comparison, &packs, &view),

@@ -4,10 +4,10 @@ use std::io;
 
 use super::near::hint;
 use super::{Console, Ended, Exit};
+use crate::catalog::{BugDef, FlagDef, NodeDef, Packs, Rule, Since, Version};
 use crate::cli::ExplainArgs;
 use crate::error::UsageError;
-use crate::report::{Block, Item, Labels, Palette, Quote, View, blocks};
-use crate::rule::{BugDef, FlagDef, NodeDef, Packs, Rule, Since, Version};
+use crate::render::{Block, Item, Labels, Palette, Quote, View, blocks};
 
 /// Runs the command.
 pub(super) fn run(args: &ExplainArgs, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -6,9 +6,9 @@ use clap::CommandFactory;
 
 use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
-use crate::answer::Output;
 use crate::cli::{Cli, SchemaOf};
-use crate::report::{ChecklistOutput, ComparisonOutput, ProbeOutput, ReportLine, WatchLine, schema_of};
+use crate::render::{ChecklistOutput, ComparisonOutput, ProbeOutput, ReportLine, WatchLine, schema_of};
+use crate::report::Output;
 
 /// `schema COMMAND`
 pub(super) fn schema(of: SchemaOf, console: &mut Console<'_>) -> io::Result<Ended> {

@@ -2,30 +2,30 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
-mod attend;
 mod bisect;
-mod call;
 mod checklist;
-mod cleaning;
+mod common_arguments;
 mod compare;
+mod environment;
 mod explain;
 mod generate;
 mod inputs;
 mod interrupt;
+mod interruptible_input;
 mod memory_limit;
 mod near;
 mod newest;
 mod piped;
 mod probe;
 mod redact;
+mod redaction;
 mod rules;
 mod run;
-mod surroundings;
 mod triage;
 mod usage;
 mod watch;
 
-pub use surroundings::Surroundings;
+pub use environment::Environment;
 pub use usage::usage_in_chinese;
 
 use std::io::{self, Write};
@@ -33,10 +33,10 @@ use std::path::PathBuf;
 
 use miette::Diagnostic;
 
+use crate::catalog::Packs;
 use crate::cli::{Cli, Command, Language, LanguageArgs, PackArgs};
 use crate::error::{UsageError, shown};
-use crate::report::{Palette, Translated, View};
-use crate::rule::Packs;
+use crate::render::{Palette, Translated, View};
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ impl Exit {
 pub struct Console<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
-    pub around: &'a Surroundings,
+    pub around: &'a Environment,
 }
 
 impl std::fmt::Debug for Console<'_> {
@@ -95,7 +95,7 @@ impl Console<'_> {
 pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     // The option counts more than the locale, for faults as for answers.
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
-    let around = Surroundings { chinese, ..console.around.clone() };
+    let around = Environment { chinese, ..console.around.clone() };
     let console = &mut Console { out: console.out, err: console.err, around: &around };
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::Console;
-use crate::answer::Report;
-use crate::diagnosis::Words;
+use crate::catalog::{Packs, Verdict};
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::find::{self, Found, Newest};
-use crate::rule::{Packs, Verdict};
+use crate::report::Report;
 use crate::shell;
 use crate::system::{Kind, System};
 
@@ -34,7 +34,7 @@ pub(super) fn choose(
     match find::newest(&found) {
         Newest::One(log) => Ok(Chosen { log, others: found }),
         Newest::Several(equal) => {
-            Err(Box::new(UsageError::EquallyNew { list: list(&equal, &Words { packs, zh }, system.kind) }))
+            Err(Box::new(UsageError::EquallyNew { list: list(&equal, &Messages { packs, zh }, system.kind) }))
         }
         Newest::None => Err(Box::new(match folder {
             Some(folder) => UsageError::NoLogIn { folder: folder.display().to_string() },
@@ -54,39 +54,42 @@ pub(super) fn pick(
     if found.is_empty() {
         return Ok(Err(Box::new(UsageError::NoLog)));
     }
-    let words = Words { packs, zh: console.around.chinese };
-    console.out.write_all(list(&found, &words, system.kind).as_bytes())?;
+    let messages = Messages { packs, zh: console.around.chinese };
+    console.out.write_all(list(&found, &messages, system.kind).as_bytes())?;
     Ok(Ok(()))
 }
 
 impl Chosen {
     /// Which log is read and how old it is: the person asked for none by name.
-    pub(super) fn announcement(&self, words: &Words<'_>) -> String {
+    pub(super) fn announcement(&self, messages: &Messages<'_>) -> String {
         let path = self.log.path.display().to_string();
         format!(
             "{}\n",
-            words.say("newest-read", &[("path", &crate::text::cut_chars(&path, 300)), ("age", &age(&self.log, words))])
+            messages.text(
+                "newest-read",
+                &[("path", &crate::text::cut_chars(&path, 300)), ("age", &age(&self.log, messages))]
+            )
         )
     }
 
     /// The run that died is in the file before, when the newest log is one of a start in which nothing ran.
-    pub(super) fn earlier(&self, report: &Report, words: &Words<'_>, kind: Kind) -> Option<String> {
+    pub(super) fn earlier(&self, report: &Report, messages: &Messages<'_>, kind: Kind) -> Option<String> {
         let nothing_ran =
             report.sessions.iter().all(|session| session.prompts.got == 0 && session.prompts.executed == 0);
         let quiet = matches!(report.verdict.primary, Verdict::NoFault | Verdict::InsufficientEvidence);
         let earlier = find::before(&self.others, &self.log).filter(|_| nothing_ran && quiet)?;
-        let values = [("command", command(earlier, kind)), ("age", age(earlier, words))];
-        Some(format!("{}\n", words.say("newest-earlier", &[("command", &values[0].1), ("age", &values[1].1)])))
+        let values = [("command", command(earlier, kind)), ("age", age(earlier, messages))];
+        Some(format!("{}\n", messages.text("newest-earlier", &[("command", &values[0].1), ("age", &values[1].1)])))
     }
 }
 
-fn list(found: &[Found], words: &Words<'_>, kind: Kind) -> String {
+fn list(found: &[Found], messages: &Messages<'_>, kind: Kind) -> String {
     let row = |log: &Found| {
-        format!("{}   # {}, {}\n", command(log, kind), age(log, words), crate::text::bytes(log.bytes as f64))
+        format!("{}   # {}, {}\n", command(log, kind), age(log, messages), crate::text::bytes(log.bytes as f64))
     };
     let mut out: String = found.iter().take(LISTED).map(row).collect();
     if let Some(more) = found.len().checked_sub(LISTED).filter(|more| *more > 0) {
-        out.push_str(&words.count("newest-more-one", "newest-more", more as u64, &[]));
+        out.push_str(&messages.count("newest-more-one", "newest-more", more as u64, &[]));
         out.push('\n');
     }
     out
@@ -97,16 +100,16 @@ fn command(log: &Found, kind: Kind) -> String {
 }
 
 /// `5 minutes ago`
-fn age(log: &Found, words: &Words<'_>) -> String {
+fn age(log: &Found, messages: &Messages<'_>) -> String {
     // A clock that was set back makes a file of the future; it is as new as can be.
     let age = SystemTime::now().duration_since(log.written).unwrap_or(Duration::ZERO).as_secs();
     let (id, count) = match age {
-        0..60 => return words.say("age-now", &[]),
+        0..60 => return messages.text("age-now", &[]),
         60..3600 => ("age-minutes", age / 60),
         3600..86_400 => ("age-hours", age / 3600),
         _ => ("age-days", age / 86_400),
     };
-    words.count(&format!("{id}-one"), id, count, &[])
+    messages.count(&format!("{id}-one"), id, count, &[])
 }
 
 /// The folder that was named instead of a log.

@@ -8,13 +8,13 @@ use std::path::Path;
 
 use super::memory_limit::memory_limit_mib;
 use super::{Console, Ended, Exit};
-use crate::answer::{ProbeQuestion, Question, probe_report};
+use crate::catalog::Version;
 use crate::cli::{ProbeArgs, ViewFormat};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::probe::{Host, Probe, Root};
-use crate::report::{probe_json, probe_markdown, probe_text};
-use crate::rule::Version;
+use crate::render::{probe_json, probe_markdown, probe_text};
+use crate::report::{ProbeQuestion, Question, probe_report};
 use crate::samples::{Samples, SamplesError, read_samples};
 
 /// Largest file that `--env` takes.
@@ -45,9 +45,9 @@ pub(super) fn run(args: &ProbeArgs, console: &mut Console<'_>) -> io::Result<End
         }
     };
     let packs = super::packs(&args.view.packs, console)?;
-    let words = Words { packs: &packs, zh: super::chinese(&args.view.language, console) };
+    let messages = Messages { packs: &packs, zh: super::chinese(&args.view.language, console) };
     let question = ProbeQuestion { version, suggest: args.suggest, threshold_mib, samples: samples.as_ref() };
-    let report = probe_report(Probe::look(&host, args.pid), &words, &question);
+    let report = probe_report(Probe::look(&host, args.pid), &messages, &question);
     let view = console.view();
     let text = match args.view.format {
         ViewFormat::Text => probe_text(&report, &packs, &view),

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::attend::Attendant;
-use super::cleaning::{broken_off, learn_all, stopped, tell};
 use super::inputs::inputs;
+use super::interruptible_input::InterruptibleInput;
+use super::redaction::{broken_off, learn_all, stopped, tell};
 use super::{Console, Ended, Exit};
-use crate::answer::write_clean;
 use crate::cli::RedactArgs;
-use crate::report::Labels;
+use crate::render::Labels;
+use crate::report::write_clean;
 
 /// Runs the command.
 pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -18,7 +18,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let packs = super::packs(&args.packs, console)?;
-    let attendant = Attendant::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         // A name that only a late line gives away would be written.

@@ -3,22 +3,22 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
-use super::attend::Attendant;
-use super::call::Call;
-use super::cleaning::{learn_all, tell};
+use super::common_arguments::CommonArguments;
 use super::inputs::Input;
+use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
 use super::newest::Chosen;
 use super::probe::{ask_with_env, samples};
+use super::redaction::{learn_all, tell};
 use super::{Console, Ended, Exit, newest};
-use crate::answer::{Question, Read, answer, read_clean, read_log};
+use crate::catalog::{Packs, Verdict};
 use crate::cli::{FormatName, TriageArgs};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
-use crate::report::{Labels, Printer, View};
-use crate::rule::{Packs, Verdict};
+use crate::render::{Labels, Printer, View};
+use crate::report::{Question, Read, answer, read_clean, read_log};
 use crate::system::Kind;
 
 /// Runs the command.
@@ -38,10 +38,11 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let logs = chosen.as_ref().map_or_else(|| args.logs.clone(), |chosen| vec![chosen.log.path.clone()]);
-    let Call { mut inputs, memory_limit_mib } = match Call::of(&logs, &args.question.limit, console) {
-        Ok(call) => call,
-        Err(error) => return Ok(Err(error)),
-    };
+    let CommonArguments { mut inputs, memory_limit_mib } =
+        match CommonArguments::of(&logs, &args.question.limit, console) {
+            Ok(call) => call,
+            Err(error) => return Ok(Err(error)),
+        };
     if let Some(url) = &args.from_server {
         inputs = match running(url, console)? {
             Ok(input) => vec![input],
@@ -65,16 +66,16 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
-    let words = Words { packs: &packs, zh };
+    let messages = Messages { packs: &packs, zh };
     if let Some(chosen) = &chosen {
-        let text = chosen.announcement(&words);
+        let text = chosen.announcement(&messages);
         let to = if args.report.format == FormatName::Text { &mut *console.out } else { &mut *console.err };
         to.write_all(text.as_bytes())?;
     } else if console.around.stdin_is_terminal && inputs.contains(&Input::Stdin) {
         let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
-        console.err.write_all(format!("{}\n", words.say(id, &[])).as_bytes())?;
+        console.err.write_all(format!("{}\n", messages.text(id, &[])).as_bytes())?;
     }
-    let attendant = Attendant::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
     for input in &inputs {
@@ -107,7 +108,7 @@ fn redacted(
     packs: &mut Packs,
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
-    let attendant = Attendant::new(&Labels::new(packs, question.zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(packs, question.zh))?;
     let (logs, mut redactor, all) = learn_all(inputs, packs, &attendant, console)?;
     if logs.iter().any(|log| log.is_half_known()) {
         // A name that only a late line gives away would stand in the report.
@@ -162,8 +163,8 @@ impl<'t> Telling<'t> {
                     self.exit = self.exit.max(Exit::Failed);
                 }
                 let earlier = self.chosen.and_then(|chosen| {
-                    let words = Words { packs: self.packs, zh: self.question.zh };
-                    chosen.earlier(&report, &words, console.around.system.kind)
+                    let messages = Messages { packs: self.packs, zh: self.question.zh };
+                    chosen.earlier(&report, &messages, console.around.system.kind)
                 });
                 self.printer.report(report, console.out)?;
                 // Beside the answer: JSON holds nothing but the report.
@@ -180,7 +181,7 @@ impl<'t> Telling<'t> {
     }
 
     /// A signal came: what follows was not asked for any more. A script must not take this for the whole answer.
-    fn ends(&mut self, attendant: &Attendant) -> bool {
+    fn ends(&mut self, attendant: &InterruptibleInput) -> bool {
         if let Some(status) = attendant.status() {
             self.exit = Exit::Passed(status);
         }

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use miette::Diagnostic;
 
-use super::Surroundings;
+use super::Environment;
+use crate::catalog::Packs;
 use crate::error::shown;
-use crate::rule::Packs;
 
 /// Options that do not fit.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -21,7 +21,7 @@ struct Misunderstood {
 
 /// The fault as it is shown to whoever asks for Chinese. `None` where the parser's own text is better: help, the
 /// version, another language, and faults that are rare.
-pub fn usage_in_chinese(error: &clap::Error, arguments: &[OsString], around: &Surroundings) -> Option<String> {
+pub fn usage_in_chinese(error: &clap::Error, arguments: &[OsString], around: &Environment) -> Option<String> {
     if !chinese_asked(arguments).unwrap_or(around.chinese) {
         return None;
     }
@@ -94,7 +94,7 @@ mod tests {
     fn told(arguments: &[&str]) -> Option<String> {
         let arguments: Vec<OsString> = std::iter::once(&"comfy-triage").chain(arguments).map(OsString::from).collect();
         let error = Cli::try_parse_from(&arguments).expect_err("a call that does not fit");
-        usage_in_chinese(&error, &arguments, &Surroundings::default())
+        usage_in_chinese(&error, &arguments, &Environment::default())
     }
 
     #[test]

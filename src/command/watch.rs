@@ -14,14 +14,14 @@ use super::interrupt::Interrupts;
 use super::memory_limit::memory_limit_mib;
 use super::probe::ask_with_env;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
+use crate::catalog::Packs;
 use crate::cli::{WatchArgs, WatchFormat};
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
-use crate::live::{Change, Changes, Follower, Poll, Story};
-use crate::report::{Format, Labels, Palette, Printer, View, WatchLine};
-use crate::rule::Packs;
+use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
+use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
@@ -161,8 +161,8 @@ struct Watch<'w> {
 impl Watch<'_> {
     fn run(mut self, mut source: Source, console: &mut Console<'_>) -> io::Result<Ended> {
         let name = self.args.log.display().to_string();
-        let words = Words { packs: self.packs, zh: self.question.zh };
-        let mut story = Some(Story::new(self.packs));
+        let messages = Messages { packs: self.packs, zh: self.question.zh };
+        let mut story = Some(GrowingLog::new(self.packs));
         let mut block = Vec::new();
         let (mut told_absent, mut absent, mut failed) = (false, false, None);
         let mut last_bytes = Instant::now();
@@ -175,19 +175,19 @@ impl Watch<'_> {
                     absent = false;
                     let bytes = block.get(..read).unwrap_or_default();
                     if !guarded(&mut story, |story| story.feed(bytes)) {
-                        self.panicked(&words, console)?;
+                        self.panicked(&messages, console)?;
                     }
                 }
                 Ok(Step::Part) => {
-                    guarded(&mut story, Story::part);
+                    guarded(&mut story, GrowingLog::part);
                 }
                 Ok(Step::Absent) if !told_absent => {
                     (told_absent, absent) = (true, true);
-                    writeln!(console.err, "{}", words.say("live-waiting", &[("file", &name)]))?;
+                    writeln!(console.err, "{}", messages.text("live-waiting", &[("file", &name)]))?;
                     console.err.flush()?;
                 }
                 Ok(Step::Nothing | Step::Absent) => {
-                    guarded(&mut story, Story::settle);
+                    guarded(&mut story, GrowingLog::settle);
                 }
                 Ok(Step::End) => break,
                 Err(error) => {
@@ -199,11 +199,11 @@ impl Watch<'_> {
                 && pace.is_due(now.texts(), last_bytes, Instant::now())
             {
                 let begun = Instant::now();
-                match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &words))) {
-                    Ok(changes) => self.say(&changes, &words, console)?,
+                match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &messages))) {
+                    Ok(changes) => self.say(&changes, &messages, console)?,
                     Err(_) => {
                         story = None;
-                        self.panicked(&words, console)?;
+                        self.panicked(&messages, console)?;
                     }
                 }
                 pace.done(begun, Instant::now());
@@ -226,17 +226,17 @@ impl Watch<'_> {
         if absent && failed.is_none() {
             failed = Some(io::ErrorKind::NotFound.into());
         }
-        self.end(story, &name, failed, &words, console)
+        self.end(story, &name, failed, &messages, console)
     }
 
     /// What is new up to now.
-    fn look(&mut self, story: &Story<'_>, name: &str, words: &Words<'_>) -> Vec<Change> {
+    fn look(&mut self, story: &GrowingLog<'_>, name: &str, messages: &Messages<'_>) -> Vec<Change> {
         let read = story.now();
         let report = answer(name, &read, self.packs, self.question);
-        self.changes.since_last(&report, &read.timeline, words)
+        self.changes.since_last(&report, &read.timeline, messages)
     }
 
-    fn say(&self, changes: &[Change], words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
+    fn say(&self, changes: &[Change], messages: &Messages<'_>, console: &mut Console<'_>) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -259,24 +259,24 @@ impl Watch<'_> {
                         ("grade", &grade),
                         ("text", &change.text),
                     ];
-                    writeln!(console.out, "{}", words.say("live-line", &values))?;
+                    writeln!(console.out, "{}", messages.text("live-line", &values))?;
                 }
             }
         }
         console.out.flush()
     }
 
-    fn panicked(&self, words: &Words<'_>, console: &mut Console<'_>) -> io::Result<()> {
-        writeln!(console.err, "{}", words.say("live-panic", &[]))?;
+    fn panicked(&self, messages: &Messages<'_>, console: &mut Console<'_>) -> io::Result<()> {
+        writeln!(console.err, "{}", messages.text("live-panic", &[]))?;
         console.err.flush()
     }
 
     fn end(
         mut self,
-        story: Option<Story<'_>>,
+        story: Option<GrowingLog<'_>>,
         name: &str,
         failed: Option<io::Error>,
-        words: &Words<'_>,
+        messages: &Messages<'_>,
         console: &mut Console<'_>,
     ) -> io::Result<Ended> {
         let Some(story) = story else { return Ok(Ok(Exit::Refused)) };
@@ -297,14 +297,14 @@ impl Watch<'_> {
             intake.truncated_by_error = failed.map(|error| error.to_string());
             let read = ReadLog::new(timeline, tally, intake);
             let report = answer(name, &read, self.packs, self.question);
-            let changes = self.changes.since_last(&report, &read.timeline, words);
+            let changes = self.changes.since_last(&report, &read.timeline, messages);
             (report, changes)
         }));
         let Ok((report, changes)) = answered else {
-            self.panicked(words, console)?;
+            self.panicked(messages, console)?;
             return Ok(Ok(Exit::Refused));
         };
-        self.say(&changes, words, console)?;
+        self.say(&changes, messages, console)?;
         let view =
             View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
         let format = match self.args.format {
@@ -322,7 +322,7 @@ impl Watch<'_> {
 }
 
 /// Does something with the story; after a panic there is no story any more. False when it panicked just now.
-fn guarded<'p>(story: &mut Option<Story<'p>>, what: impl FnOnce(&mut Story<'p>)) -> bool {
+fn guarded<'p>(story: &mut Option<GrowingLog<'p>>, what: impl FnOnce(&mut GrowingLog<'p>)) -> bool {
     let Some(alive) = story else { return true };
     let done = catch_unwind(AssertUnwindSafe(|| what(alive))).is_ok();
     if !done {
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn a_panic_ends_the_analysis_and_not_the_reading() {
         let packs = Packs::built_in();
-        let mut story = Some(Story::new(&packs));
+        let mut story = Some(GrowingLog::new(&packs));
         assert!(guarded(&mut story, |story| story.feed(b"got prompt\n")));
         assert!(!guarded(&mut story, |_| panic!("a mistake of ours")));
         assert!(story.is_none());

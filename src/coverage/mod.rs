@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::event::{Event, EventSink, Recogniser};
+use crate::catalog::Packs;
+use crate::event::{Classifier, Event, EventSink};
 use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
-use crate::rule::Packs;
 use crate::text::cut_chars;
 
 /// Shapes that are kept; a log of nothing but different lines has no commonest one.
@@ -93,9 +93,9 @@ impl Shapes {
 
 /// Reads a log and counts what the packs know of it; unknown lines go to `shapes`.
 pub fn cover(name: &str, source: Source<'_>, packs: &Packs, shapes: &mut Shapes) -> Result<Coverage, InputError> {
-    let mut counter = Counter { recogniser: Recogniser::new(packs, Nothing), name, shapes };
+    let mut counter = Counter { classifier: Classifier::new(packs, Nothing), name, shapes };
     read(source, &mut counter, &ReadOptions::default())?;
-    let tally = counter.recogniser.tally();
+    let tally = counter.classifier.tally();
     Ok(Coverage {
         log: name.to_owned(),
         texts: tally.texts,
@@ -106,16 +106,16 @@ pub fn cover(name: &str, source: Source<'_>, packs: &Packs, shapes: &mut Shapes)
 }
 
 struct Counter<'a, 'p> {
-    recogniser: Recogniser<'p, Nothing>,
+    classifier: Classifier<'p, Nothing>,
     name: &'a str,
     shapes: &'a mut Shapes,
 }
 
 impl Sink for Counter<'_, '_> {
     fn segment(&mut self, segment: &Segment<'_>) {
-        let before = self.recogniser.tally();
-        self.recogniser.segment(segment);
-        let after = self.recogniser.tally();
+        let before = self.classifier.tally();
+        self.classifier.segment(segment);
+        let after = self.classifier.tally();
         let unknown = (after.texts - before.texts) > (after.understood - before.understood);
         if unknown {
             let line = segment.place.line;
@@ -124,7 +124,7 @@ impl Sink for Counter<'_, '_> {
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
-        self.recogniser.bar(place, bar);
+        self.classifier.bar(place, bar);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Does a number of bytes factor into the sizes of pictures that the log tells: frames × height × width × channels × bytes?
 
-use super::draft::told;
-use super::finding::{Basis, Figure};
-use super::view::View;
-use super::words::Words;
+use crate::catalog::messages::Messages;
 use crate::event::{Array, Dimensions};
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure};
+use crate::hypothesis::finding_builder::told;
 use crate::text;
 
 /// Bytes that one number of an array may take: 8, 16, 32 and 64 bit.
@@ -27,7 +27,7 @@ pub struct Factors {
 }
 
 /// Explains `bytes` by the lines of the same prompt, the latest first.
-pub fn of_request(bytes: f64, prompt: u64, view: &View<'_>) -> Option<Factors> {
+pub fn of_request(bytes: f64, prompt: u64, view: &Context<'_>) -> Option<Factors> {
     let pictures = view.session.pictures.iter().rev().filter(|pictures| pictures.prompt == prompt);
     pictures.filter_map(|pictures| of_dimensions(bytes, pictures.sizes, pictures.line)).next()
 }
@@ -56,7 +56,7 @@ pub fn of_array(array: &Array) -> Option<Factors> {
 
 impl Factors {
     /// `23.12 GiB = 4046 frames × 1360 × 752 pixels × 3 channels × 2 bytes`
-    pub fn figure(&self, bytes: Option<f64>, at: u64, words: &Words<'_>) -> Figure {
+    pub fn figure(&self, bytes: Option<f64>, at: u64, messages: &Messages<'_>) -> Figure {
         let size = bytes.map_or_else(|| "?".to_owned(), text::bytes);
         let numbers = [self.frames, self.width, self.height, self.channels, self.item_bytes].map(|n| n.to_string());
         let [frames, width, height, channels, item] = &numbers;
@@ -76,7 +76,7 @@ impl Factors {
         let mut lines = vec![at];
         lines.extend(self.line);
         lines.sort_unstable();
-        told("factors", words.say(key, &values), Basis::Derived, lines)
+        told("factors", messages.text(key, &values), Basis::Derived, lines)
     }
 }
 

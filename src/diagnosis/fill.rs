@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::Finding;
 use super::launcher::Launch;
-use super::view::{Os, View};
-use super::words::{Words, fill};
+use crate::catalog::messages::{Messages, fill};
+use crate::hypothesis::context::{Context, Os};
+use crate::hypothesis::finding::Finding;
 use crate::shell;
 
 /// Stands for the log where it has no path, because it came through a pipe.
@@ -25,8 +25,8 @@ pub struct Places {
 
 impl Places {
     /// Looks up everything that a step about `finding` may need. `log` is the path under which the log was read.
-    pub fn of(view: &View<'_>, words: &Words<'_>, finding: &Finding, log: Option<&str>) -> Self {
-        let launch = Launch::of(view, words.packs);
+    pub fn of(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, log: Option<&str>) -> Self {
+        let launch = Launch::of(view, messages.packs);
         let windows = view.os == Os::Windows;
         let mut places = Self { plain: BTreeMap::new(), quoted: BTreeMap::new() };
         for (name, value) in &finding.values {
@@ -42,13 +42,13 @@ impl Places {
         };
         if let Some(first) = named.first() {
             places.put("pack", first, windows);
-            places.put("packs", &named.join(if words.zh { "、" } else { ", " }), windows);
-            if let Some(folder) = pack_folder(view, words, launch.as_ref(), first) {
+            places.put("packs", &named.join(if messages.zh { "、" } else { ", " }), windows);
+            if let Some(folder) = pack_folder(view, messages, launch.as_ref(), first) {
                 places.put("requirements", &join(&folder, "requirements.txt"), windows);
                 places.put("pack_folder", &folder, windows);
             }
         }
-        if let Some(root) = root(view, words, launch.as_ref()) {
+        if let Some(root) = root(view, messages, launch.as_ref()) {
             places.put("comfyui", &root, windows);
         }
         // A command for the log runs on this machine, whatever machine wrote the log.
@@ -99,7 +99,7 @@ fn filled(text: &str, places: &BTreeMap<String, String>) -> Option<String> {
 }
 
 /// ComfyUI's own Python: as the log prints it, as this way of starting has it, or by where its packages lie.
-fn python(view: &View<'_>, launch: Option<&Launch<'_>>) -> String {
+fn python(view: &Context<'_>, launch: Option<&Launch<'_>>) -> String {
     if let Some(own) = launch.map(|launch| launch.def.python.as_str()).filter(|own| !own.is_empty()) {
         return own.to_owned();
     }
@@ -131,14 +131,14 @@ fn interpreter(path: &str) -> Option<String> {
 }
 
 /// ComfyUI's folder: as this way of starting has it, as the log prints it, or by the folder of its node packs.
-fn root(view: &View<'_>, words: &Words<'_>, launch: Option<&Launch<'_>>) -> Option<String> {
+fn root(view: &Context<'_>, messages: &Messages<'_>, launch: Option<&Launch<'_>>) -> Option<String> {
     if let Some(own) = launch.map(|launch| launch.def.root.as_str()).filter(|own| !own.is_empty()) {
         return Some(own.to_owned());
     }
     if let Some(path) = view.session.text("install_path") {
         return Some(path.trim_end_matches(['/', '\\']).to_owned());
     }
-    let folder = words.packs.node_folders().next()?;
+    let folder = messages.packs.node_folders().next()?;
     paths(view).find_map(|path| {
         let (root, after) = path.split_once(folder)?;
         let root = root.strip_suffix(['/', '\\'])?;
@@ -147,20 +147,20 @@ fn root(view: &View<'_>, words: &Words<'_>, launch: Option<&Launch<'_>>) -> Opti
 }
 
 /// Paths that the log names: of node packs, then of frames.
-fn paths<'v>(view: &'v View<'_>) -> impl Iterator<Item = &'v str> {
+fn paths<'v>(view: &'v Context<'_>) -> impl Iterator<Item = &'v str> {
     let nodes = view.session.nodes.iter().map(|node| node.path.as_str());
     nodes.chain(view.session.exceptions.iter().flat_map(|exception| exception.frames.iter().map(String::as_str)))
 }
 
 /// The folder of a node pack, as a person finds it.
-fn pack_folder(view: &View<'_>, words: &Words<'_>, launch: Option<&Launch<'_>>, dir: &str) -> Option<String> {
-    let folder = words.packs.node_folders().next()?;
+fn pack_folder(view: &Context<'_>, messages: &Messages<'_>, launch: Option<&Launch<'_>>, dir: &str) -> Option<String> {
+    let folder = messages.packs.node_folders().next()?;
     if launch.is_none_or(|launch| launch.def.root.is_empty())
         && let Some(node) = view.session.nodes.iter().find(|node| node.dir == dir && node.path.contains(['/', '\\']))
     {
         return Some(node.path.clone());
     }
-    let root = root(view, words, launch);
+    let root = root(view, messages, launch);
     Some(root.map_or_else(|| join(folder, dir), |root| join(&join(&root, folder), dir)))
 }
 

@@ -2,9 +2,9 @@
 //!
 //! Ways of starting are data (`rules/launchers.toml`); a command line in the log is used as it stands.
 
-use super::view::{Os, View};
-use super::words::Words;
-use crate::rule::{LauncherDef, Packs, SignOf};
+use crate::catalog::messages::Messages;
+use crate::catalog::{LauncherDef, Packs, SignOf};
+use crate::hypothesis::context::{Context, Os};
 use crate::timeline::{Evidence, Flag};
 
 /// The way of starting, and the line that shows it.
@@ -21,7 +21,7 @@ pub struct Launch<'p> {
 
 impl<'p> Launch<'p> {
     /// Looks for the way in which this session was started. `None` when no pack lists any.
-    pub fn of(view: &View<'_>, packs: &'p Packs) -> Option<Self> {
+    pub fn of(view: &Context<'_>, packs: &'p Packs) -> Option<Self> {
         let session = view.session;
         let flags = session.flags.iter().map(Flag::written).collect();
         let shown = packs.launchers.iter().find_map(|def| signs(def, view).map(|at| (def, Some(at))));
@@ -57,25 +57,25 @@ impl<'p> Launch<'p> {
     }
 
     /// How to add `add`, in a sentence.
-    pub fn how(&self, words: &Words<'_>, add: &[&str]) -> String {
-        let text = words.packs.prose_text("launcher", &self.def.id, "add", words.zh).unwrap_or_default();
+    pub fn how(&self, messages: &Messages<'_>, add: &[&str]) -> String {
+        let text = messages.packs.prose_text("launcher", &self.def.id, "add", messages.zh).unwrap_or_default();
         text.replace("{flags}", &add.join(" "))
     }
 
     /// Where the full log is.
-    pub fn log(&self, words: &Words<'_>) -> String {
-        let text = words.packs.prose_text("launcher", &self.def.id, "log", words.zh).unwrap_or_default();
+    pub fn log(&self, messages: &Messages<'_>) -> String {
+        let text = messages.packs.prose_text("launcher", &self.def.id, "log", messages.zh).unwrap_or_default();
         text.replace("{flags}", &self.flags.join(" ")).replace("  ", " ")
     }
 
     /// Its name.
-    pub fn name(&self, words: &Words<'_>) -> String {
-        words.packs.prose_text("launcher", &self.def.id, "name", words.zh).unwrap_or(&self.def.id).to_owned()
+    pub fn name(&self, messages: &Messages<'_>) -> String {
+        messages.packs.prose_text("launcher", &self.def.id, "name", messages.zh).unwrap_or(&self.def.id).to_owned()
     }
 }
 
 /// The line that shows this way of starting.
-fn signs(def: &LauncherDef, view: &View<'_>) -> Option<Evidence> {
+fn signs(def: &LauncherDef, view: &Context<'_>) -> Option<Evidence> {
     let session = view.session;
     if view.os != Os::Unknown && !fits_system(def, view.os) {
         return None;
@@ -128,7 +128,7 @@ fn command_line(text: &str, packs: &Packs) -> Option<String> {
         Some((_, rest)) => rest.split('"').next()?,
         None => text,
     };
-    let words: Vec<&str> = text
+    let messages: Vec<&str> = text
         .split_whitespace()
         .take_while(|word| {
             !matches!(*word, "|" | "&&" | ";" | "||" | "&" | "pause")
@@ -137,7 +137,7 @@ fn command_line(text: &str, packs: &Packs) -> Option<String> {
         })
         .filter(|word| *word != "\\" && *word != "^")
         .collect();
-    Some(words.join(" ")).filter(|line| typed(line))
+    Some(messages.join(" ")).filter(|line| typed(line))
 }
 
 #[cfg(test)]

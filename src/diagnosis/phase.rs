@@ -1,11 +1,11 @@
 //! In which step of a prompt's work memory ran out, and what kind of node asked for it: by the traceback, by the type
 //! of the node, or by the lines before.
 
-use super::classes::kind;
-use super::finding::Basis;
-use super::view::View;
-use super::words::Words;
-use crate::rule::{SignOf, SignPlace};
+use crate::catalog::messages::Messages;
+use crate::catalog::{SignOf, SignPlace};
+use crate::hypothesis::classes::kind;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::Basis;
 use crate::timeline::{Exception, FrameSign, OomRecord, Pictures};
 
 /// Steps of the work, as the packs' signs call them.
@@ -56,18 +56,18 @@ impl Scene {
     }
 
     /// Of a GPU's out-of-memory.
-    pub fn of_oom(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Self {
+    pub fn of_oom(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Self {
         let exception = failed_in(view, oom.prompt);
-        let mut scene = Self::of_exception(exception, oom.node.as_deref(), words);
+        let mut scene = Self::of_exception(exception, oom.node.as_deref(), messages);
         if scene.phase.is_none() {
-            scene.phase = by_lines(oom, view, words);
+            scene.phase = by_lines(oom, view, messages);
         }
         scene
     }
 
     /// Of RAM that was refused in this prompt.
-    pub fn of_prompt(prompt: u64, view: &View<'_>, words: &Words<'_>) -> Self {
-        let mut scene = Self::of_exception(failed_in(view, prompt), None, words);
+    pub fn of_prompt(prompt: u64, view: &Context<'_>, messages: &Messages<'_>) -> Self {
+        let mut scene = Self::of_exception(failed_in(view, prompt), None, messages);
         if scene.phase.is_none() && scene.requester.is_none() {
             let mut pictures = view.session.pictures.iter().rev();
             let many = |pictures: &&Pictures| {
@@ -78,12 +78,12 @@ impl Scene {
         scene
     }
 
-    fn of_exception(exception: Option<&Exception>, node: Option<&str>, words: &Words<'_>) -> Self {
+    fn of_exception(exception: Option<&Exception>, node: Option<&str>, messages: &Messages<'_>) -> Self {
         let node = node.or_else(|| exception.and_then(|exception| exception.node.as_deref()));
         let line = exception.and_then(|exception| exception.node_line);
         let by_node = |of: SignOf| {
             let node = node?;
-            let mut signs = words.packs.signs_of(of).filter(|sign| sign.place == SignPlace::Node);
+            let mut signs = messages.packs.signs_of(of).filter(|sign| sign.place == SignPlace::Node);
             let sign = signs.find(|sign| sign.fits(node))?;
             Some(Seen { is: sign.is.clone(), line, basis: Basis::Measured, function: None })
         };
@@ -97,13 +97,13 @@ impl Scene {
 }
 
 /// The exception that told of memory in this prompt.
-pub fn failed_in<'t>(view: &View<'t>, prompt: u64) -> Option<&'t Exception> {
+pub fn failed_in<'t>(view: &Context<'t>, prompt: u64) -> Option<&'t Exception> {
     let mut exceptions = view.session.exceptions.iter().rev();
     exceptions.find(|exception| exception.is_oom && exception.prompt == prompt)
 }
 
 /// No frame and no name tells: what was going on by the lines before.
-fn by_lines(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Option<Seen> {
+fn by_lines(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Option<Seen> {
     let line = oom.last_load.as_ref().map(|(_, line)| *line);
     if oom.sampling.is_some() {
         return Some(Seen::derived(SAMPLING, line));
@@ -117,28 +117,28 @@ fn by_lines(oom: &OomRecord, view: &View<'_>, words: &Words<'_>) -> Option<Seen>
     }
     let class = oom.last_load.as_ref().map(|(class, _)| class.as_str())?;
     // A VAE decodes or encodes; which of the two, its load does not tell.
-    (kind(words.packs, class) == Some("text-encoder")).then(|| Seen::derived(TEXT_ENCODING, line))
+    (kind(messages.packs, class) == Some("text-encoder")).then(|| Seen::derived(TEXT_ENCODING, line))
 }
 
 /// Where it ran out, in words that go on a sentence: ` while the weights of Flux2 were being loaded`.
-pub fn in_words(scene: &Scene, oom: Option<&OomRecord>, words: &Words<'_>) -> String {
+pub fn in_words(scene: &Scene, oom: Option<&OomRecord>, messages: &Messages<'_>) -> String {
     let class =
         oom.and_then(|oom| oom.loading.as_deref().or_else(|| oom.last_load.as_ref().map(|(class, _)| class.as_str())));
     let step = oom.and_then(|oom| oom.sampling);
     let phase = scene.phase.as_ref().map_or("", |phase| phase.is.as_str());
     match (phase, class, step) {
-        (LOADING, Some(class), _) => words.say("phase-loading-class", &[("class", class)]),
-        (LOADING, None, _) => words.say("phase-loading", &[]),
-        (PATCHING, Some(class), _) => words.say("phase-patching-class", &[("class", class)]),
-        (PATCHING, None, _) => words.say("phase-patching", &[]),
-        (TEXT_ENCODING, ..) => words.say("phase-text-encoding", &[]),
-        (SAMPLING, _, Some((0, total))) => words.say("phase-first-step", &[("total", &total.to_string())]),
+        (LOADING, Some(class), _) => messages.text("phase-loading-class", &[("class", class)]),
+        (LOADING, None, _) => messages.text("phase-loading", &[]),
+        (PATCHING, Some(class), _) => messages.text("phase-patching-class", &[("class", class)]),
+        (PATCHING, None, _) => messages.text("phase-patching", &[]),
+        (TEXT_ENCODING, ..) => messages.text("phase-text-encoding", &[]),
+        (SAMPLING, _, Some((0, total))) => messages.text("phase-first-step", &[("total", &total.to_string())]),
         (SAMPLING, _, Some((done, total))) => {
-            words.say("phase-later-step", &[("done", &done.to_string()), ("total", &total.to_string())])
+            messages.text("phase-later-step", &[("done", &done.to_string()), ("total", &total.to_string())])
         }
-        (SAMPLING, _, None) => words.say("phase-sampling", &[]),
-        (DECODING, ..) => words.say("phase-decoding", &[]),
-        (ENCODING, ..) => words.say("phase-encoding", &[]),
+        (SAMPLING, _, None) => messages.text("phase-sampling", &[]),
+        (DECODING, ..) => messages.text("phase-decoding", &[]),
+        (ENCODING, ..) => messages.text("phase-encoding", &[]),
         _ => String::new(),
     }
 }

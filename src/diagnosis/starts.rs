@@ -1,9 +1,9 @@
 //! Faults of a log that holds several starts of ComfyUI: in which of them they stand, and how often.
 
-use super::draft::told;
-use super::finding::{Basis, Figure, Finding, Status};
-use super::view::View;
-use super::words::Words;
+use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::{Basis, Figure, Finding, Status};
+use crate::hypothesis::finding_builder::told;
 use crate::timeline::{LeftOut, Seen, Timeline};
 
 /// Lines of a repeated fault that are named.
@@ -20,12 +20,12 @@ struct Placed {
 
 /// The starts of a log: those kept in detail, and what is counted of the others.
 pub struct Starts<'v, 't> {
-    pub views: &'v [View<'t>],
+    pub views: &'v [Context<'t>],
     pub left_out: &'t LeftOut,
 }
 
 impl<'v, 't> Starts<'v, 't> {
-    pub fn of(timeline: &'t Timeline, views: &'v [View<'t>]) -> Self {
+    pub fn of(timeline: &'t Timeline, views: &'v [Context<'t>]) -> Self {
         Self { views, left_out: &timeline.left_out }
     }
 
@@ -33,7 +33,7 @@ impl<'v, 't> Starts<'v, 't> {
     pub fn later(&self, number: usize) -> Later<'v, 't> {
         let at = self.views.iter().position(|view| view.number > number).unwrap_or(self.views.len());
         let views = self.views.get(at..).unwrap_or_default();
-        let gap = |view: &&View<'_>| view.session.first_line > self.left_out.last_line;
+        let gap = |view: &&Context<'_>| view.session.first_line > self.left_out.last_line;
         let counted = Some(self.left_out).filter(|left_out| {
             left_out.starts > 0 && self.views.iter().any(|view| view.number == number && !gap(&view))
         });
@@ -50,7 +50,7 @@ impl<'v, 't> Starts<'v, 't> {
 
 /// The starts that came after one.
 pub struct Later<'v, 't> {
-    views: &'v [View<'t>],
+    views: &'v [Context<'t>],
     /// Starts among them that are only counted, all of them without a fault.
     counted: Option<&'t LeftOut>,
     /// Starts that are only counted stand before them, and not all of those were without a fault.
@@ -60,7 +60,7 @@ pub struct Later<'v, 't> {
 impl Later<'_, '_> {
     /// Prompts that ran well.
     pub fn good_prompts(&self) -> u64 {
-        let good = |view: &View<'_>| view.session.prompts.executed.saturating_sub(view.session.prompts.failed);
+        let good = |view: &Context<'_>| view.session.prompts.executed.saturating_sub(view.session.prompts.failed);
         self.views.iter().map(good).sum::<u64>() + self.counted.map_or(0, |left_out| left_out.good_prompts)
     }
 
@@ -79,13 +79,13 @@ impl Later<'_, '_> {
 }
 
 /// Says where the answer stands among the starts, and tells a fault that several starts share once.
-pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, words: &Words<'_>) {
-    let placed = earlier(chosen, starts, words);
-    gather(chosen, others, starts, words);
+pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, messages: &Messages<'_>) {
+    let placed = earlier(chosen, starts, messages);
+    gather(chosen, others, starts, messages);
     let mut rest = std::mem::take(others).into_iter();
     while let Some(mut finding) = rest.next() {
         let mut behind: Vec<Finding> = rest.collect();
-        gather(&mut finding, &mut behind, starts, words);
+        gather(&mut finding, &mut behind, starts, messages);
         others.push(finding);
         rest = behind.into_iter();
     }
@@ -95,14 +95,14 @@ pub fn place(chosen: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_
             let summary = std::mem::take(&mut chosen.summary);
             let values = [("line", line.to_string()), ("n", good.to_string()), ("summary", summary)];
             let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            chosen.summary = words.say(key, &values);
+            chosen.summary = messages.text(key, &values);
         }
     }
-    chosen.figures.extend(only_counted(starts.left_out, words));
+    chosen.figures.extend(only_counted(starts.left_out, messages));
 }
 
 /// What is counted of the starts that are not told one by one.
-fn only_counted(left_out: &LeftOut, words: &Words<'_>) -> Option<Figure> {
+fn only_counted(left_out: &LeftOut, messages: &Messages<'_>) -> Option<Figure> {
     if left_out.starts == 0 {
         return None;
     }
@@ -117,19 +117,26 @@ fn only_counted(left_out: &LeftOut, words: &Words<'_>) -> Option<Figure> {
     ];
     let seen = heads.into_iter().filter(|(_, seen)| seen.starts > 0);
     let mut told: Vec<String> = seen
-        .map(|(key, seen)| words.say(key, &[("n", &seen.starts.to_string()), ("line", &seen.last_line.to_string())]))
+        .map(|(key, seen)| {
+            messages.text(key, &[("n", &seen.starts.to_string()), ("line", &seen.last_line.to_string())])
+        })
         .collect();
     if left_out.well > 0 {
-        told.push(words.say("left-out-well", &[("n", &left_out.well.to_string())]));
+        told.push(messages.text("left-out-well", &[("n", &left_out.well.to_string())]));
     }
-    let what = told.join(if words.zh { "；" } else { "; " });
-    let text = words.count("figure-left-out-one", "figure-left-out-many", left_out.starts, &[("what", &what)]);
-    Some(super::draft::told("left-out", text, Basis::Measured, vec![left_out.first_line, left_out.last_line]))
+    let what = told.join(if messages.zh { "；" } else { "; " });
+    let text = messages.count("figure-left-out-one", "figure-left-out-many", left_out.starts, &[("what", &what)]);
+    Some(crate::hypothesis::finding_builder::told(
+        "left-out",
+        text,
+        Basis::Measured,
+        vec![left_out.first_line, left_out.last_line],
+    ))
 }
 
 /// A figure on a fault of an earlier start: the last one has not shown it, it may have been repaired in between. Where
 /// prompts ran well since, the summary says so too: "still" would be wrong without it.
-fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, words: &Words<'_>) -> Option<Placed> {
+fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, messages: &Messages<'_>) -> Option<Placed> {
     let at = starts.views.iter().find(|view| view.number == chosen.session)?;
     if chosen.status < Status::Likely || chosen.id.is_by_design() {
         return None;
@@ -146,7 +153,7 @@ fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, words: &Words<'_>) -> Opti
         1 => ("figure-session", "figure-session-since-one", "figure-session-since-many"),
         _ => ("figure-sessions-since-none", "figure-sessions-since-one", "figure-sessions-since-many"),
     };
-    let text = if executed == 0 { words.say(none, &values) } else { words.count(one, many, executed, &values) };
+    let text = if executed == 0 { messages.text(none, &values) } else { messages.count(one, many, executed, &values) };
     let summary = match later.count() {
         _ if executed >= LONG && later.is_well() => "summary-well-since",
         1 => "summary-earlier",
@@ -157,7 +164,7 @@ fn earlier(chosen: &Finding, starts: &Starts<'_, '_>, words: &Words<'_>) -> Opti
 }
 
 /// Takes the same fault of other starts out of `others`, and says of `finding` how often it was.
-fn gather(finding: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, words: &Words<'_>) {
+fn gather(finding: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, '_>, messages: &Messages<'_>) {
     let same = |other: &Finding| {
         other.fingerprint == finding.fingerprint
             && other.session != finding.session
@@ -181,7 +188,7 @@ fn gather(finding: &mut Finding, others: &mut Vec<Finding>, starts: &Starts<'_, 
     lines.drain(..lines.len().saturating_sub(LINES_NAMED));
     let (number, all) = (sessions.len().to_string(), starts.views.len().to_string());
     let key = if starts.left_out.starts > 0 { "figure-in-kept-starts" } else { "figure-in-starts" };
-    let text = words.say(key, &[("n", &number), ("all", &all)]);
+    let text = messages.text(key, &[("n", &number), ("all", &all)]);
     finding.figures.insert(0, told("starts", text, Basis::Measured, lines));
 }
 

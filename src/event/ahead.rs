@@ -11,9 +11,9 @@ use std::thread;
 use super::answers::Cursor;
 use super::asker::{Answer, Asker};
 use super::desk::{Desk, Load};
-use super::{EventSink, Recogniser};
+use super::{Classifier, EventSink};
+use crate::catalog::{Matcher, Spans};
 use crate::input::{InputError, Intake, ReadOptions, Reader, Sink, Source, Text};
-use crate::rule::{Matcher, Spans};
 
 /// Blocks in use: one with each thread, and one between them.
 const LOADS: usize = 3;
@@ -24,7 +24,7 @@ const LOADS: usize = 3;
 /// When there was nothing to read.
 pub fn read<S: EventSink>(
     mut source: Source<'_>,
-    recogniser: &mut Recogniser<'_, S>,
+    classifier: &mut Classifier<'_, S>,
     options: &ReadOptions,
 ) -> Result<Intake, InputError> {
     let mut reader = Reader::new();
@@ -32,21 +32,21 @@ pub fn read<S: EventSink>(
     let single = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     loop {
         if reader.bytes() >= options.alone && !single {
-            return with_two_threads(source, reader, recogniser, block.len());
+            return with_two_threads(source, reader, classifier, block.len());
         }
         let Some(n) = source.next(&mut block) else { break };
-        reader.feed(block.get(..n).unwrap_or(&block), recogniser);
+        reader.feed(block.get(..n).unwrap_or(&block), classifier);
     }
-    source.conclude(reader, recogniser)
+    source.conclude(reader, classifier)
 }
 
 fn with_two_threads<S: EventSink>(
     source: Source<'_>,
     reader: Reader,
-    recogniser: &mut Recogniser<'_, S>,
+    classifier: &mut Classifier<'_, S>,
     block_size: usize,
 ) -> Result<Intake, InputError> {
-    let matcher = recogniser.packs().matcher();
+    let matcher = classifier.packs().matcher();
     let (decoder, text) = reader.split();
     let desk = Desk::new(source, decoder, LOADS, block_size);
     let waiting = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ fn with_two_threads<S: EventSink>(
             }
             let Ok(mut load) = loads.recv() else { break };
             waiting.fetch_sub(1, Ordering::Relaxed);
-            tell(&mut load, recogniser);
+            tell(&mut load, classifier);
             desk.give_back(load);
         }
         lines.join()
@@ -70,7 +70,7 @@ fn with_two_threads<S: EventSink>(
     match text {
         Ok(text) => {
             let (source, decoder) = desk.into_input();
-            source.conclude(Reader::join(decoder, text), recogniser)
+            source.conclude(Reader::join(decoder, text), classifier)
         }
         Err(panic) => std::panic::resume_unwind(panic),
     }
@@ -106,22 +106,22 @@ fn find_lines(
 }
 
 /// Tells what was found in a block.
-fn tell<S: EventSink>(load: &mut Load, recogniser: &mut Recogniser<'_, S>) {
-    let matcher = recogniser.packs().matcher();
+fn tell<S: EventSink>(load: &mut Load, classifier: &mut Classifier<'_, S>) {
+    let matcher = classifier.packs().matcher();
     let (mut spans, mut cursor) = (Spans::new(), Cursor::default());
     let length = load.batch.len();
     let last = load.batch.last_text().unwrap_or(length);
     let mut number = 0;
     while number < length {
         if number == load.answers.len() {
-            load.ask(recogniser.asker(), &mut spans);
+            load.ask(classifier.asker(), &mut spans);
         }
         let (batch, text) = (&load.batch, load.text());
-        if recogniser.is_calm() {
+        if classifier.is_calm() {
             let silent = load.answers.silent_from(number).min(last.saturating_sub(number));
             if silent > 0 {
                 let (first, end) = (batch.line(number), batch.line(number + silent - 1));
-                recogniser.silence(silent as u64, first, end);
+                classifier.silence(silent as u64, first, end);
                 number += silent;
                 continue;
             }
@@ -130,9 +130,9 @@ fn tell<S: EventSink>(load: &mut Load, recogniser: &mut Recogniser<'_, S>) {
         if let Some(segment) = batch.segment_at(text, number) {
             // Each of them was asked about above, at the latest.
             let answer = load.answers.next(number, &mut cursor, matcher, segment.text, &mut spans);
-            recogniser.told(&segment, answer.unwrap_or(Answer::Maybe), &mut spans, followed);
+            classifier.told(&segment, answer.unwrap_or(Answer::Maybe), &mut spans, followed);
         } else if let Some((place, bar)) = batch.bar_at(number) {
-            recogniser.bar(place, bar);
+            classifier.bar(place, bar);
         }
         number += 1;
     }

@@ -1,7 +1,7 @@
 //! Answers that one thread got for another: which rule each text belongs to, and where its captures stand.
 
 use super::asker::Answer;
-use crate::rule::{Found, Matcher, Spans};
+use crate::catalog::{Found, Matcher, Spans};
 
 /// Answers for the first texts of a list, in its order.
 #[derive(Debug, Default)]

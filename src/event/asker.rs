@@ -1,13 +1,13 @@
 //! Asks the rules about texts, and of those that no rule knows whether they can mean anything at all.
 
-use super::behind::may_be_broken;
 use super::exception::{may_name_exception, split_exception};
 use super::glance::{Eyes, Glance};
 use super::hint::Hint;
-use super::memo::{Memo, Memory};
+use super::inferred_prefix::may_be_broken;
+use super::match_cache::{Memo, Memory};
 use super::worth::Worth;
+use crate::catalog::{Found, Matcher, Spans};
 use crate::eight::digits;
-use crate::rule::{Found, Matcher, Spans};
 
 /// One of so many texts must be seen to be foreign at a glance, for glances to pay.
 const FOREIGN: u32 = 3;
@@ -108,7 +108,7 @@ impl<'p> Asker<'p> {
 mod tests {
     use super::super::hint::{GAP, MAIN};
     use super::*;
-    use crate::rule::Packs;
+    use crate::catalog::Packs;
 
     #[test]
     fn a_text_gets_the_same_answer_however_often_it_is_asked_about() {

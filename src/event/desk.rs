@@ -5,8 +5,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::answers::Answers;
 use super::asker::{Answer, Asker};
+use crate::catalog::Spans;
 use crate::input::{Batch, Decoded, Decoder, Source, Text};
-use crate::rule::Spans;
 
 /// Texts that are asked about in one go.
 const AT_ONCE: usize = 64;

@@ -82,7 +82,7 @@ mod wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Packs, SignOf};
+    use crate::catalog::{Packs, SignOf};
 
     #[test]
     fn the_main_program_has_the_name_that_the_packs_give() {

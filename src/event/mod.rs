@@ -6,35 +6,35 @@
 mod ahead;
 mod answers;
 mod asker;
-mod behind;
-mod boxed;
+mod classify;
 mod command_line;
-mod constant;
+mod constant_prefix;
 mod desk;
 mod exception;
 mod glance;
 mod hint;
-mod learn;
-mod memo;
+mod import_table;
+mod inferred_prefix;
+mod match_cache;
 mod oom;
+mod prefix_inference;
 mod quote;
-mod recognise;
-mod row;
+mod rich_traceback;
 mod size;
 mod what;
 mod worth;
-mod wrapped;
+mod wrapped_line;
 
 use std::borrow::Cow;
 
 pub use ahead::read;
+pub use classify::{Classifier, Tally};
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
-pub use recognise::{Recogniser, Tally};
 pub use size::{GIB, MIB, capture_bytes, parse_size};
 
+use crate::catalog::Rule;
 use crate::input::{Bar, Level, Place};
-use crate::rule::Rule;
 
 /// Where an event stands, with the text and the rule that recognised it.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::OomNumbers;
 use super::size::capture_bytes;
-use crate::rule::{Lent, OomPhrase, Spans};
+use crate::catalog::{Lent, OomPhrase, Spans};
 
 /// Captured sizes as they stood: field name and text.
 pub(crate) type Sizes<'a> = Vec<(Cow<'a, str>, Cow<'a, str>)>;

@@ -11,8 +11,8 @@ use nom::{
     number::complete::double,
 };
 
+use crate::catalog::CaptureType;
 use crate::decimal::short_decimal;
-use crate::rule::CaptureType;
 
 /// Bytes in one MiB.
 pub const MIB: f64 = 1024.0 * 1024.0;

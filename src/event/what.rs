@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
 use super::{Array, Dimensions, FactValue, OomNumbers, What, Whose, split_exception};
-use crate::rule::{CaptureType, Constant, EventKind, Lent, Rule};
+use crate::catalog::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
 pub(super) fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> Option<FactValue<'a>> {
@@ -127,11 +127,9 @@ pub(super) fn what_of<'t>(
         EventKind::PromptDetail => What::PromptDetail,
         EventKind::PromptInterrupted => What::PromptInterrupted,
         EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
-        EventKind::LoadComplete => What::LoadComplete {
-            class: read.text("class"),
-            loaded: read.bytes("loaded"),
-            usable: read.bytes("usable"),
-        },
+        EventKind::LoadComplete => {
+            What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded"), usable: read.bytes("usable") }
+        }
         EventKind::LoadPartial => What::LoadPartial {
             class: read.text("class"),
             loaded: read.bytes("loaded"),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use glob::{MatchOptions, Pattern};
 
-use crate::rule::{Packs, PlaceDef};
+use crate::catalog::{Packs, PlaceDef};
 use crate::system::{Kind, System};
 
 /// Folders above the working folder that are looked at.

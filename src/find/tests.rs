@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::{Newest, before, logs, newest};
-use crate::rule::Packs;
+use crate::catalog::Packs;
 use crate::system::{Kind, System};
 
 /// A made-up home folder.

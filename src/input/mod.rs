@@ -4,15 +4,15 @@
 //! What a text means is not decided here.
 
 mod ansi;
-mod bar;
 mod batch;
 mod decode;
-mod envelope;
 mod error;
+mod json_log;
 mod line;
 mod page;
 mod part;
 mod prefix;
+mod progress_bar;
 mod record;
 mod rows;
 mod scan;
@@ -252,7 +252,7 @@ pub(crate) struct Text {
     begun: bool,
     kind: Option<decode::Kind>,
     look: Look,
-    gate: envelope::Gate,
+    gate: json_log::Gate,
     lines: split::Lines,
 }
 
@@ -279,13 +279,13 @@ impl Text {
         let mut json = None;
         if let Some(held) = self.gate.held() {
             let (mark, wide) = self.kind.map_or((0, false), |kind| (kind.mark, kind.wide));
-            json = envelope::deliver(&held, mark, wide, &mut self.lines, sink);
+            json = json_log::deliver(&held, mark, wide, &mut self.lines, sink);
             if json.is_none() {
                 self.lines.feed(&held, sink);
             } else {
                 self.lines.finish(sink);
                 let mut intake = self.intake();
-                let file = envelope::lines_of(&held);
+                let file = json_log::lines_of(&held);
                 intake.lines = file.lines;
                 intake.newline = file.newline;
                 intake.cut_end = false;

@@ -6,9 +6,9 @@
 mod frames;
 mod hand_over;
 
-use super::bar;
 use super::decode::Legacy;
 use super::line::{Level, Place, Sink};
+use super::progress_bar;
 use super::rows::Rows;
 use super::{ansi, page, prefix, record, stamp};
 use frames::Frames;
@@ -102,7 +102,7 @@ impl Parts {
     #[inline]
     pub(crate) fn take<S: Sink + ?Sized>(&mut self, raw: &[u8], odd: bool, end: End, line: Place, sink: &mut S) {
         let text = trim_end(raw);
-        if odd && bar::fills(text) {
+        if odd && progress_bar::fills(text) {
             self.hold_unread(text, line, sink);
         } else if !text.is_empty() {
             let several = end == End::Cr || self.part > 0;
@@ -190,9 +190,9 @@ impl Parts {
         if matches!(text.last(), Some(b'-' | b'>')) || (text.get(10) == Some(&b'T') && stamp::of_buffer(text).is_some())
         {
             self.odd_text(text, place, cut, sink);
-        } else if text.last() == Some(&b']') && bar::endless(text) {
+        } else if text.last() == Some(&b']') && progress_bar::endless(text) {
             self.barred = true;
-        } else if text.last() == Some(&b']') && bar::continued(text).is_some() {
+        } else if text.last() == Some(&b']') && progress_bar::continued(text).is_some() {
             self.pieces(text, place, cut, sink);
         } else {
             self.deliver(&self.stripped(text), Spot { place, glued: false, cut }, sink);
@@ -254,7 +254,7 @@ impl Parts {
             text = trim_end(stamp::without_tail(text));
         }
         text = trim_end(page::without_break(text));
-        if bar::fills(text) {
+        if progress_bar::fills(text) {
             self.hold_unread(text, place, sink);
         } else {
             self.pieces(text, place, cut, sink);
@@ -269,12 +269,12 @@ impl Parts {
         let mut out = self.stripped(text);
         let mut place = place;
         for _ in 0..PIECES {
-            if out.text.last() == Some(&b']') && bar::endless(out.text) {
+            if out.text.last() == Some(&b']') && progress_bar::endless(out.text) {
                 self.barred = true;
                 return;
             }
             // Blanks belong to the frame: its number is right-aligned.
-            let Some(frame) = bar::continued(out.text).or_else(|| bar::find(out.text)) else { break };
+            let Some(frame) = progress_bar::continued(out.text).or_else(|| progress_bar::find(out.text)) else { break };
             if place.segment == 0 {
                 place.segment = 1;
             }

@@ -3,10 +3,10 @@
 //! Results do not depend on where blocks end. An open part is carried over, up to a cap; parts of a line with
 //! carriage returns are handed on as they end, so a bar of a million frames needs no memory.
 
-use super::bar;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::part::{End, Parts};
+use super::progress_bar;
 use super::scan::{Bits, PIECE, Scan, Word, has_odd};
 use memchr::memchr2;
 
@@ -121,7 +121,7 @@ impl Series {
 /// The percentage of a usual frame, to be compared with others; the caller knows that it holds one closing bracket.
 #[inline]
 fn frame(part: &[u8]) -> Option<u32> {
-    let whole = bar::begins(part) && part.last() == Some(&b']') && part.len() <= LONGEST;
+    let whole = progress_bar::begins(part) && part.last() == Some(&b']') && part.len() <= LONGEST;
     part.first_chunk::<4>().filter(|_| whole).map(|head| u32::from_be_bytes(*head))
 }
 

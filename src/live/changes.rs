@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::answer::{Grade, Report, Status};
-use crate::diagnosis::Words;
-use crate::rule::Verdict;
+use crate::catalog::Verdict;
+use crate::diagnosis::Messages;
+use crate::report::{Grade, Report, Status};
 use crate::text;
 use crate::timeline::{EndingKind, Timeline};
 
@@ -72,11 +72,11 @@ pub struct Changes {
 
 impl Changes {
     /// What is new in `report`, in the order of the log.
-    pub fn since_last(&mut self, report: &Report, timeline: &Timeline, words: &Words<'_>) -> Vec<Change> {
+    pub fn since_last(&mut self, report: &Report, timeline: &Timeline, messages: &Messages<'_>) -> Vec<Change> {
         let mut changes = self.findings(report);
-        self.held(report, words, &mut changes);
-        self.ooms(report, words, &mut changes);
-        self.sessions(timeline, words, &mut changes);
+        self.held(report, messages, &mut changes);
+        self.ooms(report, messages, &mut changes);
+        self.sessions(timeline, messages, &mut changes);
         changes.sort_by(|a, b| (a.line, a.kind, &a.id).cmp(&(b.line, b.kind, &b.id)));
         changes
     }
@@ -112,7 +112,7 @@ impl Changes {
         changes
     }
 
-    fn held(&mut self, report: &Report, words: &Words<'_>, changes: &mut Vec<Change>) {
+    fn held(&mut self, report: &Report, messages: &Messages<'_>, changes: &mut Vec<Change>) {
         for session in &report.sessions {
             for (class, leak) in &session.leaks {
                 let Some(held) = leak.held_last.filter(|held| *held > 0) else { continue };
@@ -135,13 +135,13 @@ impl Changes {
                     about: Some(class.clone()),
                     grade: None,
                     held: Some(held),
-                    text: words.say("live-held", &values),
+                    text: messages.text("live-held", &values),
                 });
             }
         }
     }
 
-    fn ooms(&mut self, report: &Report, words: &Words<'_>, changes: &mut Vec<Change>) {
+    fn ooms(&mut self, report: &Report, messages: &Messages<'_>, changes: &mut Vec<Change>) {
         for session in &report.sessions {
             let said = self.ooms.entry(session.number).or_default();
             let gpu = session.ooms.iter().map(|oom| (oom.at.line, oom.requested, Verdict::GpuOom));
@@ -164,14 +164,14 @@ impl Changes {
                     continue;
                 }
                 let size = requested.map_or_else(|| "?".to_owned(), text::bytes);
-                let text =
-                    words.say(if id == Verdict::GpuOom { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
+                let text = messages
+                    .text(if id == Verdict::GpuOom { "live-oom-gpu" } else { "live-oom-host" }, &[("size", &size)]);
                 changes.push(Change::new(ChangeKind::Oom, line, session.number, id.as_str(), text));
             }
         }
     }
 
-    fn sessions(&mut self, timeline: &Timeline, words: &Words<'_>, changes: &mut Vec<Change>) {
+    fn sessions(&mut self, timeline: &Timeline, messages: &Messages<'_>, changes: &mut Vec<Change>) {
         let count = timeline.sessions.last().map_or(0, |session| session.number);
         for session in &timeline.sessions {
             let Some(ending) = &session.ending else { continue };
@@ -186,12 +186,18 @@ impl Changes {
             };
             if self.endings.len() < REMEMBERED && self.endings.insert((session.number, id)) {
                 let line = ending.at.as_ref().map_or(session.last_line, |at| at.place.line);
-                changes.push(Change::new(ChangeKind::SessionEnded, line, session.number, id, words.say(sentence, &[])));
+                changes.push(Change::new(
+                    ChangeKind::SessionEnded,
+                    line,
+                    session.number,
+                    id,
+                    messages.text(sentence, &[]),
+                ));
             }
         }
         if self.sessions > 0 && count > self.sessions {
             let line = timeline.sessions.last().map_or(0, |session| session.first_line);
-            let text = words.say("live-started-anew", &[]);
+            let text = messages.text("live-started-anew", &[]);
             changes.push(Change::new(ChangeKind::SessionEnded, line, count, "started-anew", text));
         }
         self.sessions = self.sessions.max(count);

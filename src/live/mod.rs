@@ -4,17 +4,17 @@
 
 mod changes;
 mod follow;
+mod growing_log;
 mod processes;
+mod rate_limit;
 mod sample;
 mod server;
 mod stats;
-mod story;
-mod thrift;
 
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
+pub use growing_log::GrowingLog;
 pub use processes::{Usage, pss_kib, tree, usage};
 pub use sample::{GpuReading, HEADER, Sampler};
 pub use server::{USUAL_SERVER, running_log};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};
-pub use story::Story;

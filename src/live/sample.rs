@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use super::processes::{pss_kib, tree, usage};
+use super::rate_limit::RateLimit;
 use super::stats::Stats;
-use super::thrift::Thrift;
 use crate::probe::{Cgroup, Host, glance};
 
 /// First line of a samples file.
@@ -36,8 +36,8 @@ pub struct Sampler<'h, H> {
     pid: u32,
     /// The tree as it was found last: on a machine of thousands of processes, to find it is the dearest part.
     known: Vec<u32>,
-    search: Thrift,
-    pss: Thrift,
+    search: RateLimit,
+    pss: RateLimit,
 }
 
 impl<'h, H: Host> Sampler<'h, H> {
@@ -48,8 +48,8 @@ impl<'h, H: Host> Sampler<'h, H> {
             proc: PathBuf::from("/proc"),
             pid,
             known: Vec::new(),
-            search: Thrift::default(),
-            pss: Thrift::default(),
+            search: RateLimit::default(),
+            pss: RateLimit::default(),
         }
     }
 

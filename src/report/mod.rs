@@ -1,58 +1,16 @@
-//! A report becomes text for a terminal, Markdown, or JSON.
-//!
-//! All formats are views of the same value and add no facts. Nothing here prints: the caller says where to write.
+//! Answers to the questions that people ask of a log: plain, serializable data.
 
-mod brief;
+pub mod bisection;
 mod checklist;
 mod comparison;
-mod fault;
-mod full;
-mod history;
-mod json;
-mod label;
-mod layout;
-mod markdown;
-mod outline;
-mod palette;
-mod printer;
 mod probe;
-mod replaced;
-mod session;
-mod summary;
-#[cfg(test)]
-mod tests;
-mod text;
+mod redaction;
+mod report;
+mod triage;
 
-pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_text};
-pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_text};
-pub use json::{ReportLine, WatchLine, json, ndjson, schema_of};
-pub use markdown::markdown;
-pub use palette::Palette;
-pub use printer::{Format, Printer};
-pub use probe::{ProbeOutput, probe_json, probe_markdown, probe_text};
-pub use text::{quiet, text};
-
-pub(crate) use fault::Translated;
-pub(crate) use label::Labels;
-pub(crate) use markdown::blocks as markdown_blocks;
-pub(crate) use outline::{Block, Item, Quote};
-pub(crate) use replaced::replaced;
-pub(crate) use text::blocks;
-
-/// How much to show, how wide, and in which colours.
-#[derive(Debug, Clone, Copy)]
-pub struct View {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Everything, instead of one screen.
-    pub verbose: bool,
-    /// One line per log.
-    pub quiet: bool,
-    pub palette: Palette,
-}
-
-impl Default for View {
-    fn default() -> Self {
-        Self { width: 100, verbose: false, quiet: false, palette: Palette::PLAIN }
-    }
-}
+pub use checklist::*;
+pub use comparison::*;
+pub use probe::*;
+pub use redaction::{Open, learn, read_clean, redactor, write_clean};
+pub use report::*;
+pub use triage::{Question, Read, answer, read_log};

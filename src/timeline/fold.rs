@@ -24,12 +24,12 @@ use super::names::{NameId, Names, Table};
 use super::note::{Note, overwrite};
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
-use super::signal::{SignalTexts, SignalTracker};
+use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
-use crate::rule::{Mark, Packs, Rule, Since, Version, VersionSpan};
 
 const NODES_LIMIT: usize = 1024;
 const LIST_LIMIT: usize = 64;
@@ -160,7 +160,7 @@ impl LoadDraft {
 /// Folds events into a [`Timeline`]. A clone that is finished tells the story up to now, while the fold goes on.
 #[derive(Debug, Clone)]
 pub struct Fold {
-    texts: SignalTexts,
+    texts: SignatureTexts,
     signs: Signs,
     done: Starts,
     open: Open,
@@ -233,7 +233,7 @@ struct End {
 impl Fold {
     pub fn new(packs: &Packs) -> Self {
         Self {
-            texts: SignalTexts::of(packs),
+            texts: SignatureTexts::of(packs),
             signs: Signs::of(packs),
             done: Starts::default(),
             open: Open::default(),

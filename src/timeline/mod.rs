@@ -3,7 +3,7 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
-mod doubled;
+mod duplicate_lines;
 mod ending;
 mod evidence;
 mod failure;
@@ -13,11 +13,11 @@ mod names;
 mod note;
 mod prompts;
 mod session;
-mod signal;
+mod signature_hit;
 mod signs;
 mod starts;
 
-pub use doubled::Once;
+pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, FrameSign, HostOom, OomRecord, Pictures};
@@ -26,5 +26,5 @@ pub use leak::{CurvePoint, Leak};
 pub use session::{
     Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
 };
-pub use signal::{Signal, SignalTexts};
+pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};

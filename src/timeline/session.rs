@@ -8,7 +8,7 @@ use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord, Pictures};
 use super::leak::{CurvePoint, Leak};
-use super::signal::Signal;
+use super::signature_hit::SignatureHit;
 use crate::event::FactValue;
 
 /// Value of a fact, as JSON shows it.
@@ -244,7 +244,7 @@ pub struct Session {
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
     pub counts: Counts,
-    pub signals: Vec<Signal>,
+    pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,
     /// A limit that the log itself names, in MiB.
     pub container_limit_mib: Option<(f64, Evidence)>,

@@ -1,7 +1,7 @@
 //! What the packs say by which a kill, a crash and a node pack are known, kept for the length of a log.
 
+use crate::catalog::{Packs, SignDef, SignOf, SignPlace};
 use crate::event::Whose;
-use crate::rule::{Packs, SignDef, SignOf, SignPlace};
 
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
 const CODES: std::ops::RangeInclusive<i64> = -64..=255;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::{Packs, Since, Version};
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::{Packs, Since, Version};
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 fn reports(packs: &Packs) -> Vec<(String, Report)> {
     let root = format!("{}/fixtures/case", env!("CARGO_MANIFEST_DIR"));

@@ -1,9 +1,9 @@
 //! Errors that stand beside prompts: logged and survived, the last thing that a log holds, or a library's own.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::diagnosis::Grade;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "Total VRAM 24081 MB, total RAM 63456 MB\npytorch version: 2.7.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 3090 : cudaMallocAsync\nComfyUI version: 0.3.50\n";
 const SERVER: &str = "Starting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";

@@ -7,9 +7,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use comfy_triage::answer::{Question, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, answer, read_log};
 
 const BLOCKS: [usize; 7] = [37, 64, 1000, 4096, 65_537, 256 * 1024, 1024 * 1024];
 

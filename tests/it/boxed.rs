@@ -1,8 +1,8 @@
 //! Tracebacks that Rich printed: in a box, between rules, and as narrow as the window was.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "Total VRAM 24081 MB, total RAM 63456 MB\npytorch version: 2.7.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 3090 : cudaMallocAsync\nPython version: 3.12.3 (main, Aug 14 2025, 17:47:21) [GCC 13.3.0]\nComfyUI version: 0.3.50\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";
 

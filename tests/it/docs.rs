@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use comfy_triage::document::{pages, with_fields};
-use comfy_triage::rule::Packs;
+use comfy_triage::catalog::Packs;
+use comfy_triage::docs::{pages, with_fields};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::string_slice)]
 
 use assert_cmd::Command;
-use comfy_triage::rule::Packs;
+use comfy_triage::catalog::Packs;
 
 fn run(args: &[&str]) -> String {
     let mut command = Command::cargo_bin("comfy-triage").unwrap();

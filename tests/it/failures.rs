@@ -1,9 +1,9 @@
 //! Failures told in part: what is claimed of a full card, of a traceback whose head or last line is cut off, and of a
 //! start that failed.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "Total VRAM 6144 MB, total RAM 32717 MB\npytorch version: 2.10.0+cu130\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce GTX 1660 Ti : cudaMallocAsync\nPython version: 3.13.11 (main, Aug 14 2025, 17:47:21) [GCC 13.3.0]\nComfyUI version: 0.13.0\n";
 const READY: &str = "Starting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";
@@ -327,5 +327,5 @@ fn an_error_report_that_repeats_a_failed_allocation_is_told_once() {
     };
     let ids = |report: &Report| report.findings.iter().map(|finding| finding.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&report(text)), ["host-oom"]);
-    assert!(ids(&report("the tensor has the wrong shape")).contains(&comfy_triage::rule::Verdict::OtherError));
+    assert!(ids(&report("the tensor has the wrong shape")).contains(&comfy_triage::catalog::Verdict::OtherError));
 }

@@ -2,9 +2,9 @@
 //! tracebacks beside a prompt, an optional module that a pack does without, and causes outside all code. Each has a near
 //! one that is a failure.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 const START: &str = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nComfyUI version: 0.3.64\n";
 const READY: &str = "Starting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n";

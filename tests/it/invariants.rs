@@ -1,9 +1,9 @@
 //! Whatever the bytes are: no panic, the same answer however they arrive, evidence that points into the file.
 #![allow(clippy::unwrap_used, clippy::string_slice)]
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;

@@ -3,8 +3,20 @@
 use std::path::{Path, PathBuf};
 
 /// Folders of `src/` in the order of the sentence. `text`, `error` and `redact` may be used by all.
-const ORDER: [&str; 11] =
-    ["input", "rule", "event", "timeline", "samples", "probe", "diagnosis", "answer", "live", "report", "command"];
+const ORDER: [&str; 12] = [
+    "input",
+    "catalog",
+    "event",
+    "timeline",
+    "samples",
+    "probe",
+    "hypothesis",
+    "diagnosis",
+    "report",
+    "live",
+    "render",
+    "command",
+];
 
 fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of src") {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use comfy_triage::rule::lint::{Checked, Options, Sample, check};
+use comfy_triage::catalog::lint::{Checked, Options, Sample, check};
 
 /// Folders whose name is not the code they plant.
 const NAMED_OTHERWISE: [(&str, &str); 4] =

@@ -1,8 +1,8 @@
 //! Logs with more starts of ComfyUI than are kept in detail: what is said of starts holds for all of them.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 /// Eight lines each.
 const GOOD: &str = "Total VRAM 24564 MB, total RAM 65367 MB\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nComfyUI version: 0.3.64\nStarting server\n\ngot prompt\nPrompt executed in 3.20 seconds\n";

@@ -1,8 +1,8 @@
 //! Numbers that are told: durations of more than ten minutes, medians, and how many models a leak holds by when.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 fn triage(log: &str) -> Report {
     let packs = Packs::built_in();

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use crate::probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};
-use comfy_triage::answer::{ProbeQuestion, ProbeReport, Sight, probe_report};
-use comfy_triage::diagnosis::Words;
+use comfy_triage::catalog::{Packs, Version};
+use comfy_triage::diagnosis::Messages;
 use comfy_triage::probe::{Certainty, Hierarchy, Probe, cgroup};
-use comfy_triage::rule::{Packs, Version};
+use comfy_triage::report::{ProbeQuestion, ProbeReport, Sight, probe_report};
 use comfy_triage::samples::read_samples;
 use proptest::prelude::*;
 
@@ -273,7 +273,7 @@ fn report(probe: &Probe, version: Option<Version>, suggest: bool) -> ProbeReport
     let packs = Packs::built_in();
     probe_report(
         probe.clone(),
-        &Words { packs: &packs, zh: false },
+        &Messages { packs: &packs, zh: false },
         &ProbeQuestion { version, suggest, ..ProbeQuestion::default() },
     )
 }
@@ -418,7 +418,10 @@ fn a_threshold_below_the_plateau_is_named() {
             threshold_mib: Some(threshold),
             samples: Some(&samples),
         };
-        probe_report(sixteen_of_1002(), &Words { packs: &packs, zh: false }, &question).suggestion.unwrap().thresholds
+        probe_report(sixteen_of_1002(), &Messages { packs: &packs, zh: false }, &question)
+            .suggestion
+            .unwrap()
+            .thresholds
     };
     let low = ask(8000.0);
     assert_eq!(

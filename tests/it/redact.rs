@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Parser;
 use comfy_triage::cli::Cli;
-use comfy_triage::command::{Console, Surroundings, run};
+use comfy_triage::command::{Console, Environment, run};
 use proptest::prelude::*;
 
 const SECRETS: &str = include_str!("../../fixtures/secrets/secrets.txt");
@@ -33,7 +33,7 @@ fn call(words: &[&str], log: &str) -> (String, String) {
     let words = std::iter::once("comfy-triage").chain(words.iter().map(|word| if *word == "LOG" { log } else { word }));
     let cli = Cli::try_parse_from(words).unwrap();
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let around = Surroundings { columns: Some(100), ..Surroundings::default() };
+    let around = Environment { columns: Some(100), ..Environment::default() };
     run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }).unwrap();
     (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }

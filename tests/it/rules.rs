@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rule::{id, key, none, prose, tables, text, texts};
-use comfy_triage::rule::{EventKind, Packs};
+use comfy_triage::catalog::{EventKind, Packs};
 use toml::Value;
 
 const AREAS: &str = "startup memory-baseline device attention import custom-node load unload leak oom pin cache dynamic-vram \

@@ -1,10 +1,10 @@
 //! What somebody who knows ComfyUI would say of a log: texts that are no failure, quotations in prose, reasons of a
 //! refusal, and known bugs when the version is not told.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::diagnosis::{Finding, Grade};
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 
 fn triage(log: &str) -> Report {
     let packs = Packs::built_in();

@@ -1,8 +1,8 @@
 //! How a log ends when the user stopped ComfyUI, when a start script waits behind it, and when only an exit code tells.
 
-use comfy_triage::answer::{Question, Report, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, Report, answer, read_log};
 use comfy_triage::timeline::EndingKind;
 
 const START: &str = "Total VRAM 24564 MB, total RAM 65367 MB\npytorch version: 2.8.0+cu128\nSet vram state to: NORMAL_VRAM\nDevice: cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync\nComfyUI version: 0.3.64\nStarting server\n\nTo see the GUI go to: http://127.0.0.1:8188\ngot prompt\nPrompt executed in 3.20 seconds\ngot prompt\nRequested to load Flux\n";

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use comfy_triage::rule::{MessageDef, Packs, Version};
-use comfy_triage::upstream::{
+use comfy_triage::catalog::{MessageDef, Packs, Version};
+use comfy_triage::source_check::{
     Expectation, Outcome, Reason, Verified, help_flags, proposal, read_tree, verify, verify_flags,
 };
 
@@ -102,7 +102,7 @@ fn the_proposal_is_a_pack_that_takes_the_new_texts() {
     let partly =
         "Unloaded in part: 10.00 MB were freed, 20.00 MB remains loaded, 5.00 MB buffer reserved, lowvram patches: 0";
     assert_eq!(taker(partly).as_deref(), Some("unloaded-partially-0-99-0"));
-    let checked = comfy_triage::rule::lint::check(folder.path(), &Default::default());
+    let checked = comfy_triage::catalog::lint::check(folder.path(), &Default::default());
     assert!(checked.findings.is_empty(), "{:#?}", checked.findings);
 }
 

@@ -1,6 +1,6 @@
 //! `docs/verdicts.md` tells what the packs tell.
 
-use comfy_triage::rule::Packs;
+use comfy_triage::catalog::Packs;
 
 #[test]
 fn every_verdict_and_row_of_precedence_stands_in_the_page() {

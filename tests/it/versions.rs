@@ -1,8 +1,8 @@
 //! A log without a fault stays without one whatever version it claims: a version alone is no bug.
 
-use comfy_triage::answer::{Question, answer, read_log};
+use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::rule::Packs;
+use comfy_triage::report::{Question, answer, read_log};
 
 /// Fixtures in which nothing is wrong, with the version line they print.
 const HEALTHY: [(&str, &str); 6] = [

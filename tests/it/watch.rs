@@ -9,11 +9,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use comfy_triage::answer::{Question, answer, read_log};
-use comfy_triage::diagnosis::Words;
+use comfy_triage::catalog::Packs;
+use comfy_triage::diagnosis::Messages;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::live::{Change, ChangeKind, Changes, Follower, Poll, Story};
-use comfy_triage::rule::Packs;
+use comfy_triage::live::{Change, ChangeKind, Changes, Follower, GrowingLog, Poll};
+use comfy_triage::report::{Question, answer, read_log};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ proptest! {
         let packs = Packs::built_in();
         let bytes = log(name);
         let whole = read_log(Source::from_reader("x", bytes.as_slice()).unwrap(), &packs, &ReadOptions::default()).unwrap();
-        let mut story = Story::new(&packs);
+        let mut story = GrowingLog::new(&packs);
         let mut rest = bytes.as_slice();
         for cut in cuts.iter().cycle() {
             let (now, later) = rest.split_at((*cut).min(rest.len()));
@@ -57,14 +57,14 @@ proptest! {
 /// All changes of a log, looked at after every line.
 fn changes(bytes: &[u8]) -> Vec<Change> {
     let packs = Packs::built_in();
-    let mut story = Story::new(&packs);
+    let mut story = GrowingLog::new(&packs);
     let mut changes = Changes::default();
     let mut said = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         story.feed(line);
         let read = story.now();
         let report = answer("x", &read, &packs, &Question::default());
-        said.extend(changes.since_last(&report, &read.timeline, &Words { packs: &packs, zh: false }));
+        said.extend(changes.since_last(&report, &read.timeline, &Messages { packs: &packs, zh: false }));
     }
     said
 }
@@ -227,7 +227,7 @@ fn a_fast_writer_loses_nothing() {
 #[test]
 fn a_part_of_a_line_is_not_glued_to_another_file() {
     let packs = Packs::built_in();
-    let mut story = Story::new(&packs);
+    let mut story = GrowingLog::new(&packs);
     story.feed(b"got prompt\nRequested to lo");
     story.part();
     story.feed(b"got prompt\n");

@@ -167,7 +167,7 @@ mod tests {
     use std::io::Error;
 
     use super::BisectError as E;
-    use crate::report::Translated;
+    use crate::render::Translated;
 
     /// Each fault of a session has its Chinese, with what was filled in.
     #[test]

@@ -1,10 +1,10 @@
 //! The command line of a round, for the way of starting that the first log showed, and the commands for folders
 //! where the flag is missing. Commands are only written: nothing is ever renamed here.
 
-use crate::answer::bisection::Pack;
-use crate::diagnosis::Words;
-use crate::report::Item;
-use crate::rule::{FlagRole, Packs, Version};
+use crate::catalog::{FlagRole, Packs, Version};
+use crate::diagnosis::Messages;
+use crate::render::Item;
+use crate::report::bisection::Pack;
 use crate::shell::quoted;
 
 use super::state::State;
@@ -30,29 +30,29 @@ pub(super) fn arguments(state: &State, on: &[String], packs: &Packs) -> Vec<Stri
 }
 
 /// How to start ComfyUI with these packs on, as items of a report.
-pub(super) fn items(state: &State, on: &[String], words: &Words<'_>) -> Vec<Item> {
+pub(super) fn items(state: &State, on: &[String], messages: &Messages<'_>) -> Vec<Item> {
     if !state.install.whitelist && !on.is_empty() {
-        return vec![listed(words.say("bisect-rename", &[]), &renames(state, on))];
+        return vec![listed(messages.text("bisect-rename", &[]), &renames(state, on))];
     }
     let launch = &state.install.launch;
     let flags: Vec<String> =
-        arguments(state, on, words.packs).iter().map(|word| quoted(word, launch.windows)).collect();
+        arguments(state, on, messages.packs).iter().map(|word| quoted(word, launch.windows)).collect();
     let flags = flags.join(" ");
     let mut items = Vec::new();
     match &launch.template {
         Some(template) => items.push(Item { command: Some(filled(template, &flags)), ..Item::default() }),
-        None if flags.is_empty() => items.push(Item::text(words.say("bisect-no-flags", &[]))),
+        None if flags.is_empty() => items.push(Item::text(messages.text("bisect-no-flags", &[]))),
         None => {
-            let how = words.packs.prose_text("launcher", &launch.id, "add", words.zh).unwrap_or_default();
-            let how = how.replace(PLACE, &words.say("bisect-these-flags", &[]));
+            let how = messages.packs.prose_text("launcher", &launch.id, "add", messages.zh).unwrap_or_default();
+            let how = how.replace(PLACE, &messages.text("bisect-these-flags", &[]));
             items.push(Item { text: how, command: Some(flags), quotes: Vec::new() });
         }
     }
     if launch.container {
-        items.push(Item::text(words.say("bisect-add-docker", &[])));
+        items.push(Item::text(messages.text("bisect-add-docker", &[])));
     }
     if let Some(path) = &launch.settings {
-        items.push(Item::text(words.say("bisect-add-desktop", &[("path", path)])));
+        items.push(Item::text(messages.text("bisect-add-desktop", &[("path", path)])));
     }
     items
 }
@@ -105,7 +105,7 @@ fn filled(template: &str, flags: &str) -> String {
 #[cfg(any(unix, test))]
 /// The words of a template, for starting it without a shell: blanks part words, quotes hold them together.
 pub(super) fn words_of(template: &str, arguments: &[String]) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
     for letter in template.chars() {
@@ -115,13 +115,13 @@ pub(super) fn words_of(template: &str, arguments: &[String]) -> Vec<String> {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
-            (None, letter) if letter.is_whitespace() => words.extend(word.take()),
+            (None, letter) if letter.is_whitespace() => messages.extend(word.take()),
             (_, letter) => word.get_or_insert_default().push(letter),
         }
     }
-    words.extend(word);
+    messages.extend(word);
     let mut all = Vec::new();
-    for word in words {
+    for word in messages {
         if word == PLACE { all.extend(arguments.iter().cloned()) } else { all.push(word) }
     }
     all

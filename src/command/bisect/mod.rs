@@ -22,10 +22,10 @@ use self::show::Show;
 use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
+use crate::catalog::Packs;
 use crate::cli::{BisectArgs, BisectCommand};
-use crate::diagnosis::Words;
-use crate::report::{Block, Palette, View, blocks};
-use crate::rule::Packs;
+use crate::diagnosis::Messages;
+use crate::render::{Block, Palette, View, blocks};
 
 /// What all commands of a session use.
 struct Desk<'a> {
@@ -82,12 +82,12 @@ impl Desk<'_> {
         }
     }
 
-    fn words(&self) -> Words<'_> {
-        Words { packs: self.packs, zh: self.zh }
+    fn messages(&self) -> Messages<'_> {
+        Messages { packs: self.packs, zh: self.zh }
     }
 
     fn show<'s>(&'s self, state: &'s State) -> Show<'s> {
-        Show { state, words: self.words(), option: &self.option }
+        Show { state, messages: self.messages(), option: &self.option }
     }
 
     fn status(&self, console: &mut Console<'_>) -> Did {

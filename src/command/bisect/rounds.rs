@@ -10,7 +10,7 @@ use crate::bisect::Next;
 pub(super) fn by_hand(desk: &Desk<'_>, seen: Mark, console: &mut Console<'_>) -> Did {
     let told = change(desk, |state| {
         let Next::Run { on, why, .. } = state.next() else { return Err(BisectError::Finished) };
-        let reason = desk.words().say(&format!("bisect-said-{}", seen.word()), &[]);
+        let reason = desk.messages().text(&format!("bisect-said-{}", seen.word()), &[]);
         state.rounds.push(Record {
             why: Reason::of(&why),
             on: state.names(&on),
@@ -35,7 +35,7 @@ pub(super) fn undo(desk: &Desk<'_>, console: &mut Console<'_>) -> Did {
     match told {
         Ok(state) => {
             let number = (state.rounds.len() + 1).to_string();
-            writeln!(console.out, "{}", desk.words().say("bisect-undone", &[("n", &number)]))?;
+            writeln!(console.out, "{}", desk.messages().text("bisect-undone", &[("n", &number)]))?;
             write(&desk.show(&state).stand(), console).map(Ok)
         }
         Err(error) => Ok(Err(error)),
@@ -48,7 +48,7 @@ pub(super) fn reset(desk: &Desk<'_>, console: &mut Console<'_>) -> Did {
     match removed {
         Ok(there) => {
             let id = if there { "bisect-forgotten" } else { "bisect-nothing-to-forget" };
-            writeln!(console.out, "{}", desk.words().say(id, &[])).map(Ok)
+            writeln!(console.out, "{}", desk.messages().text(id, &[])).map(Ok)
         }
         Err(error) => Ok(Err(error)),
     }

@@ -25,8 +25,6 @@ mod unix {
     use std::process::Command;
     use std::time::Duration;
 
-    use crate::answer::bisection::Symptom;
-    use crate::answer::read_log;
     use crate::bisect::{Next, UnitSet};
     use crate::cli::RunArgs;
     use crate::command::Console;
@@ -38,6 +36,8 @@ mod unix {
     use crate::command::bisect::store::Lock;
     use crate::command::bisect::{Desk, Did, launch};
     use crate::input::{ReadOptions, Source};
+    use crate::report::bisection::Symptom;
+    use crate::report::read_log;
 
     /// Rounds in a row that may fail to count.
     const VOID_LIMIT: usize = 3;
@@ -84,7 +84,7 @@ mod unix {
                 let Next::Run { on, .. } = state.next() else { break };
                 let number = state.rounds.len() + 1;
                 let values = [("n", &*number.to_string()), ("on", &*on.len().to_string())];
-                writeln!(console.out, "{}", self.desk.words().say("bisect-running", &values))?;
+                writeln!(console.out, "{}", self.desk.messages().text("bisect-running", &values))?;
                 console.out.flush()?;
                 let log = self.logs.join(format!("round-{number:03}.log"));
                 let state = match self.one(&state, &on, &log) {
@@ -107,12 +107,14 @@ mod unix {
 
         /// One round from its start to its entry.
         fn one(&self, state: &State, on: &UnitSet, log: &Path) -> Result<State, BisectError> {
-            let words =
-                launch::words_of(&self.template, &launch::arguments(state, &state.names(on), self.desk.words().packs));
+            let messages = launch::words_of(
+                &self.template,
+                &launch::arguments(state, &state.names(on), self.desk.messages().packs),
+            );
             let shown = log.display().to_string();
             let spawn = |command: &str, source| BisectError::RunSpawn { command: command.to_owned(), source };
-            let program = words.first().cloned().unwrap_or_default();
-            let mut server = Server::start(&words, log).map_err(|source| spawn(&program, source))?;
+            let program = messages.first().cloned().unwrap_or_default();
+            let mut server = Server::start(&messages, log).map_err(|source| spawn(&program, source))?;
             let up = server
                 .wait_ready(Duration::from_secs(self.args.ready), || self.is_ready(log))
                 .map_err(|source| spawn(&program, source))?;
@@ -133,7 +135,8 @@ mod unix {
                 let mut record = as_asked(self.desk, state, &judged)?;
                 if !status.success() && record.seen == Mark::Good {
                     record.seen = Mark::Void;
-                    record.reason = self.desk.words().say("bisect-script-failed", &[("status", &status.to_string())]);
+                    record.reason =
+                        self.desk.messages().text("bisect-script-failed", &[("status", &status.to_string())]);
                 }
                 state.rounds.push(record);
                 Ok(())

@@ -1,9 +1,9 @@
 //! A session on the console: the plan, the next round, all rounds, the answer.
 
-use crate::answer::bisection::Symptom;
 use crate::bisect::{Blank, Group, Next, Outcome, UnitSet, Why, expected_rounds, halvings};
-use crate::diagnosis::Words;
-use crate::report::{Block, Item, Quote};
+use crate::diagnosis::Messages;
+use crate::render::{Block, Item, Quote};
+use crate::report::bisection::Symptom;
 
 use super::launch;
 use super::state::{Mark, Reason, Record, State};
@@ -17,14 +17,14 @@ const UNSTEADY_MORE: u32 = 15;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Show<'a> {
     pub(super) state: &'a State,
-    pub(super) words: Words<'a>,
+    pub(super) messages: Messages<'a>,
     /// What names the session on a command line, with a blank in front; empty for the usual one.
     pub(super) option: &'a str,
 }
 
 impl Show<'_> {
     fn say(&self, id: &str, values: &[(&str, &str)]) -> String {
-        self.words.say(id, values)
+        self.messages.text(id, values)
     }
 
     /// What is searched, and how long it may take.
@@ -109,7 +109,7 @@ impl Show<'_> {
         if again.is_some() {
             items.push(Item::text(self.say("bisect-keep-hint", &[])));
         }
-        append(&mut items, launch::items(state, &names, &self.words));
+        append(&mut items, launch::items(state, &names, &self.messages));
         vec![Block::Section(number), Block::Items { label: String::new(), items, numbered: false }]
     }
 
@@ -235,7 +235,7 @@ impl Show<'_> {
             .filter(|dir| !guilty.contains(dir) && !off.contains(dir))
             .collect();
         items.push(Item::text(self.say("bisect-next-work", &[])));
-        append(&mut items, launch::items(self.state, &on, &self.words));
+        append(&mut items, launch::items(self.state, &on, &self.messages));
         if !off.is_empty() {
             items.push(Item::text(self.say("bisect-next-needed", &[("names", &self.names(&off))])));
         }

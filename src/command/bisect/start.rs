@@ -4,10 +4,10 @@ use super::fault::BisectError;
 use super::state::{FORMAT, State};
 use super::step::{Judged, read};
 use super::{Console, Desk, Did, write};
-use crate::answer::bisection::{Sight, Symptom, install, look};
 use crate::cli::StartArgs;
 use crate::command::near::hint;
-use crate::diagnosis::{View, same_dir};
+use crate::diagnosis::{Context, same_dir};
+use crate::report::bisection::{Symptom, SymptomSeen, install, look};
 
 /// Prompts at least per round, and at most: a leak shows in the prompt after it at the earliest.
 const FEWEST: u64 = 3;
@@ -42,9 +42,9 @@ fn begin(desk: &Desk<'_>, args: &StartArgs) -> Result<State, BisectError> {
 }
 
 fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State, BisectError> {
-    let words = desk.words();
+    let messages = desk.messages();
     let timeline = &log.read.timeline;
-    let view = timeline.sessions.len().checked_sub(1).and_then(|last| View::of(timeline, last, &words, None));
+    let view = timeline.sessions.len().checked_sub(1).and_then(|last| Context::of(timeline, last, &messages, None));
     let Some(view) = view else { return Err(BisectError::NoPacks) };
     if view.nodes_off() {
         return Err(BisectError::NodesOff);
@@ -100,7 +100,7 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
 }
 
 /// Prompts in which the symptom had time to show, by the first log.
-fn prompts(sight: &Sight, steady: bool, ran: u64) -> u64 {
+fn prompts(sight: &SymptomSeen, steady: bool, ran: u64) -> u64 {
     match sight.first_prompt {
         Some(first) if steady => (first + 1).clamp(FEWEST.min(ran.max(1)), MOST),
         _ => ran.clamp(1, MOST),

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::bisection::{Install, Symptom};
 use crate::bisect::{Next, Problem, Round, Seen, UnitSet, Why, next};
+use crate::report::bisection::{Install, Symptom};
 
 /// Version of the file's form.
 pub(super) const FORMAT: u32 = 1;

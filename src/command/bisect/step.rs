@@ -6,12 +6,12 @@ use super::fault::BisectError;
 use super::rounds::{change, show_last};
 use super::state::{Line, Mark, Reason, Record, State};
 use super::{Console, Desk, Did};
-use crate::answer::bisection::{Expected, Observation, Observed, observe};
-use crate::answer::{self, Question, Read, Report, read_log};
 use crate::bisect::Next;
 use crate::cli::StepArgs;
-use crate::diagnosis::{View, same_dir};
+use crate::diagnosis::{Context, same_dir};
 use crate::input::{ReadOptions, Source};
+use crate::report::bisection::{Expected, Observation, Observed, observe};
+use crate::report::{self, Question, Read, Report, read_log};
 use crate::samples::{SamplesError, read_samples};
 
 /// A log with its report.
@@ -33,7 +33,7 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
     let question = Question { zh: desk.zh, samples: samples.transpose()?, ..Question::default() };
     let source = if log.as_os_str() == "-" { Source::stdin()? } else { Source::open(log)? };
     let read = read_log(source, desk.packs, &ReadOptions::default())?;
-    let report = answer::answer(&name, &read, desk.packs, &question);
+    let report = report::answer(&name, &read, desk.packs, &question);
     Ok(Judged { name, read, report })
 }
 
@@ -70,7 +70,7 @@ fn as_it_is(desk: &Desk<'_>, state: &State, log: &Judged) -> Result<Record, Bise
 }
 
 fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reason) -> Record {
-    let words = desk.words();
+    let messages = desk.messages();
     let symptom = state.symptom();
     let expected = Expected {
         on,
@@ -80,13 +80,13 @@ fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reaso
         prompts: state.prompts,
     };
     let timeline = &log.read.timeline;
-    let view = timeline.sessions.len().checked_sub(1).and_then(|last| View::of(timeline, last, &words, None));
+    let view = timeline.sessions.len().checked_sub(1).and_then(|last| Context::of(timeline, last, &messages, None));
     let told = match view {
-        Some(view) => observe(&view, &log.report, &expected, &words),
+        Some(view) => observe(&view, &log.report, &expected, &messages),
         None => Observation {
             seen: Observed::Void,
             on: Vec::new(),
-            reason: words.say("bisect-no-table", &[]),
+            reason: messages.text("bisect-no-table", &[]),
             evidence: Vec::new(),
         },
     };

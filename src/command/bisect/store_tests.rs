@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::answer::bisection::{Install, Launch};
+use crate::report::bisection::{Install, Launch};
 
 fn state() -> State {
     let launch = Launch { id: "unknown".to_owned(), template: None, settings: None, container: false, windows: false };

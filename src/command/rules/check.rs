@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Console, Ended, Exit};
+use crate::catalog::lint::{Checked, Options, Sample, check};
 use crate::cli::CheckArgs;
 use crate::error::UsageError;
 use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
-use crate::rule::lint::{Checked, Options, Sample, check};
 
 /// Texts that are kept of a log.
 const TEXTS: usize = 100_000;

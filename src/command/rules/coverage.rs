@@ -10,7 +10,7 @@ use super::super::{Console, Ended, Exit};
 use crate::cli::CoverageArgs;
 use crate::coverage::{Coverage, Shapes, cover};
 use crate::input::Source;
-use crate::report::{Block, Labels, Palette, View, blocks};
+use crate::render::{Block, Labels, Palette, View, blocks};
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::command) struct CoverageOutput<'a> {

@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::super::{Console, Ended, Exit};
-use crate::document::{pages, with_fields};
-use crate::rule::Packs;
+use crate::catalog::Packs;
+use crate::docs::{pages, with_fields};
 
 /// Runs the command. Pages of areas that are gone are taken away.
 pub(super) fn run(folder: &Path, console: &mut Console<'_>) -> io::Result<Ended> {

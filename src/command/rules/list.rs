@@ -4,10 +4,10 @@ use std::io;
 
 use super::super::near::hint;
 use super::super::{Console, Ended, Exit};
+use crate::catalog::{Packs, Rule, Since, Version, VersionSpan};
 use crate::cli::PackArgs;
 use crate::error::UsageError;
-use crate::report::{Block, Palette, View, blocks};
-use crate::rule::{Packs, Rule, Since, Version, VersionSpan};
+use crate::render::{Block, Palette, View, blocks};
 
 /// Columns for a reader that is no terminal: nothing is cut.
 pub(super) const NO_EDGE: usize = 10_000;

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::super::explain::unknown;
 use super::super::{Console, Ended, Exit};
+use crate::catalog::{PackFile, Packs};
 use crate::cli::PackArgs;
-use crate::rule::{PackFile, Packs};
 
 /// Runs the command.
 pub(super) fn run(id: &str, args: &PackArgs, console: &mut Console<'_>) -> io::Result<Ended> {

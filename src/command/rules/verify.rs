@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Console, Ended, Exit};
+use crate::catalog::{Packs, Since, Version};
 use crate::cli::VerifyArgs;
 use crate::error::UsageError;
-use crate::report::{Block, Item, Labels, Palette, View, blocks, markdown_blocks};
-use crate::rule::{Packs, Since, Version};
-use crate::upstream::{
+use crate::render::{Block, Item, Labels, Palette, View, blocks, markdown_blocks};
+use crate::source_check::{
     Expectation, FlagsVerified, Outcome, Reason, Row, Verified, proposal, read_tree, verify, verify_flags,
 };
 

@@ -55,8 +55,8 @@ mod tests {
 
     use super::RunError as E;
     use crate::live::StatsError;
-    use crate::report::Translated;
-    use crate::upstream::TreeError;
+    use crate::render::Translated;
+    use crate::source_check::TreeError;
 
     /// Each fault of `run` and `rules verify` has its Chinese, with what was filled in.
     #[test]

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::fault::RunError;
 use super::pump::Log;
-use crate::answer::{ProbeQuestion, probe_report};
 use crate::cli::LaunchArgs;
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::live::HEADER;
 use crate::probe::Probe;
-use crate::report::probe_json;
+use crate::render::probe_json;
+use crate::report::{ProbeQuestion, probe_report};
 
 /// Older files kept of one name.
 const KEPT: u32 = 10_000;
@@ -47,9 +47,9 @@ impl Files {
     ///
     /// # Errors
     /// When one cannot be written; then all is as it was.
-    pub(super) fn open(&mut self, probe: &Probe, words: &Words<'_>) -> Result<(Log, File), RunError> {
+    pub(super) fn open(&mut self, probe: &Probe, messages: &Messages<'_>) -> Result<(Log, File), RunError> {
         self.check()?;
-        let opened = self.open_all(probe, words);
+        let opened = self.open_all(probe, messages);
         if opened.is_err() {
             self.undo();
         }
@@ -72,7 +72,7 @@ impl Files {
         Ok(())
     }
 
-    fn open_all(&mut self, probe: &Probe, words: &Words<'_>) -> Result<(Log, File), RunError> {
+    fn open_all(&mut self, probe: &Probe, messages: &Messages<'_>) -> Result<(Log, File), RunError> {
         let fault = |path: &Path| {
             let path = path.display().to_string();
             move |source| RunError::Write { path, source }
@@ -81,7 +81,7 @@ impl Files {
         let log = self.create(&log_path).map_err(fault(&log_path))?;
         let mut samples = self.create(&samples_path).map_err(fault(&samples_path))?;
         writeln!(samples, "{HEADER}").map_err(fault(&samples_path))?;
-        let json = probe_json(&probe_report(probe.clone(), words, &ProbeQuestion::default()));
+        let json = probe_json(&probe_report(probe.clone(), messages, &ProbeQuestion::default()));
         let mut file = self.create(&probe_path).map_err(fault(&probe_path))?;
         json.and_then(|json| file.write_all(json.as_bytes())).map_err(fault(&probe_path))?;
         Ok((Log::new(log), samples))

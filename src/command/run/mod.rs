@@ -20,14 +20,14 @@ use std::time::{Duration, Instant};
 
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
-use crate::answer::{Question, answer, read_log};
+use crate::catalog::Packs;
 use crate::cli::LaunchArgs;
-use crate::diagnosis::Words;
+use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
-use crate::report::{Palette, Printer, View};
-use crate::rule::Packs;
+use crate::render::{Palette, Printer, View};
+use crate::report::{Question, answer, read_log};
 use child::Child;
 use fault::RunError;
 use files::Files;
@@ -48,11 +48,11 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
         }
     };
     let packs = super::packs(&args.show.packs, console)?;
-    let words = Words { packs: &packs, zh: super::chinese(&args.show.language, console) };
+    let messages = Messages { packs: &packs, zh: super::chinese(&args.show.language, console) };
     let mut files = Files::of(args);
     let host = Root::this();
     let probe = Probe::look(&host, None);
-    let (log, samples) = match files.open(&probe, &words) {
+    let (log, samples) = match files.open(&probe, &messages) {
         Ok(open) => open,
         Err(error) => {
             console.fault(&error)?;
@@ -87,10 +87,12 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     if let Some(source) = cut {
         console.fault(&RunError::LogCut { path: files.log.display().to_string(), source })?;
     }
-    let said = catch_unwind(AssertUnwindSafe(|| report(args, &files, &probe, &packs, &words, console)));
+    let said = catch_unwind(AssertUnwindSafe(|| report(args, &files, &probe, &packs, &messages, console)));
     match said {
         Ok(written) => written?,
-        Err(_) => writeln!(console.err, "{}", words.say("run-panic", &[("log", &files.log.display().to_string())]))?,
+        Err(_) => {
+            writeln!(console.err, "{}", messages.text("run-panic", &[("log", &files.log.display().to_string())]))?
+        }
     }
     Ok(Ok(Exit::Passed(ending.status())))
 }
@@ -123,12 +125,12 @@ fn report(
     files: &Files,
     probe: &Probe,
     packs: &Packs,
-    words: &Words<'_>,
+    messages: &Messages<'_>,
     console: &mut Console<'_>,
 ) -> io::Result<()> {
     let limit = probe.limit_bytes().map(|bytes| bytes as f64 / crate::event::MIB);
     let question = Question {
-        zh: words.zh,
+        zh: messages.zh,
         asked: args.worries.words(),
         memory_limit_mib: limit,
         limit_from_probe: limit.is_some(),
@@ -141,7 +143,7 @@ fn report(
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
     let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
-    let mut printer = Printer::new(args.show.format.into(), view, packs, words.zh, 1);
+    let mut printer = Printer::new(args.show.format.into(), view, packs, messages.zh, 1);
     match &args.report {
         Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {
@@ -159,5 +161,5 @@ fn report(
     }
     let path = |path: &Path| path.display().to_string();
     let values = [("log", &*path(&files.log)), ("samples", &*path(&files.samples)), ("probe", &*path(&files.probe))];
-    writeln!(console.err, "{}", words.say("run-files", &values))
+    writeln!(console.err, "{}", messages.text("run-files", &values))
 }

@@ -1,7 +1,7 @@
 //! Frames of bars: of a series that is redrawn only the last one is told.
 
 use super::super::line::{Bar, Place, Sink};
-use super::super::{bar, page};
+use crate::input::{page, progress_bar};
 
 /// How many bytes of a frame are kept until it is known to be the last of its series.
 const TAIL: usize = 128;
@@ -87,7 +87,8 @@ impl Frames {
 
 /// The figures of a held frame; a copy from a web page may have blanks of its own.
 fn figures(tail: &[u8]) -> Option<Bar> {
-    bar::figures(tail).or_else(|| page::has_fixed_blanks(tail).then(|| bar::figures(&page::with_blanks(tail)))?)
+    progress_bar::figures(tail)
+        .or_else(|| page::has_fixed_blanks(tail).then(|| progress_bar::figures(&page::with_blanks(tail)))?)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, Pictures};
 use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session, UNNAMED};
-use crate::timeline::signal::SignalTexts;
+use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
 
 /// Lines with the sizes of pictures that are kept: those shortly before a failure tell what it was about.
@@ -131,7 +131,7 @@ impl Open {
         (name != UNNAMED).then(|| name.to_owned())
     }
 
-    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignalTexts, signs: &Signs) {
+    pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignatureTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();

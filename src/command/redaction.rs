@@ -1,0 +1,210 @@
+//! Logs that are read more than once: first for what is private in them, then for the answer.
+//!
+//! What is piped in can be read only once, so it is kept, packed, in memory; nothing private goes to the disk.
+
+use std::io::{self, Cursor, Read};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::inputs::Input;
+use super::interruptible_input::{InterruptibleInput, is_pipe};
+use super::{Console, Ended, Exit};
+use crate::catalog::Packs;
+use crate::error::UsageError;
+use crate::input::{InputError, Source};
+use crate::redact::Redactor;
+use crate::render::{Labels, replaced};
+use crate::report::{learn, redactor};
+
+/// A log that can be opened again.
+#[derive(Debug, Clone)]
+pub(super) struct Log {
+    /// As given on the command line.
+    pub(super) name: String,
+    place: Kept,
+    /// Ctrl-C came while it was gone through for what is private.
+    half_known: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Kept {
+    File(PathBuf),
+    Packed {
+        bytes: Arc<Vec<u8>>,
+        /// What the report says of a pipe that Ctrl-C cut off before its end.
+        cut: Option<String>,
+    },
+}
+
+impl Log {
+    /// Takes an input. A pipe, named or not, is read to its end, or until a signal ends it: it comes only once.
+    pub(super) fn of(input: &Input, attendant: &InterruptibleInput) -> Result<Self, InputError> {
+        let name = input.name();
+        let pipe = match input {
+            Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
+            Input::File(path) => return Ok(Self { name, place: Kept::File(path.clone()), half_known: false }),
+            Input::Server { text, .. } => {
+                let bytes = Arc::new(pack(&mut text.as_bytes(), &name)?);
+                return Ok(Self { name, place: Kept::Packed { bytes, cut: None }, half_known: false });
+            }
+            Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
+        };
+        let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };
+        let bytes = Arc::new(pack(&mut pipe, &name)?);
+        Ok(Self { name, place: Kept::Packed { bytes, cut: pipe.cut }, half_known: false })
+    }
+
+    /// A signal can cut it off while it is read: what was piped in lies here already.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.place, Kept::File(_))
+    }
+
+    /// What was not gone through to its end: not everything private in it is known.
+    pub(super) fn is_half_known(&self) -> bool {
+        self.half_known
+    }
+
+    /// Opens it.
+    pub(super) fn open(&self) -> Result<Source<'static>, InputError> {
+        match &self.place {
+            Kept::File(path) => Source::open(path),
+            Kept::Packed { bytes, cut: None } => Source::from_reader(self.name.clone(), unpack(bytes)),
+            Kept::Packed { bytes, cut: Some(messages) } => {
+                Source::from_reader(self.name.clone(), unpack(bytes).chain(Broken(messages.clone())))
+            }
+        }
+    }
+
+    /// The same, where Ctrl-C ends the reading of a file. What was piped in lies here whole and is read to its end:
+    /// Ctrl-C has ended the pipe already, and all that came of it is to be answered.
+    pub(super) fn open_attended(&self, attendant: &InterruptibleInput) -> Result<Source<'static>, InputError> {
+        match &self.place {
+            Kept::File(path) => attendant.open(&Input::File(path.clone())),
+            Kept::Packed { .. } => self.open(),
+        }
+    }
+}
+
+/// A pipe that ends where Ctrl-C came.
+struct UntilStopped<'a, R> {
+    inner: R,
+    attendant: &'a InterruptibleInput,
+    cut: Option<String>,
+}
+
+impl<R> UntilStopped<'_, R> {
+    /// Keeps that a signal came; false when none did.
+    fn stop(&mut self) -> bool {
+        self.cut = self.attendant.stopped().then(|| self.attendant.messages());
+        self.cut.is_some()
+    }
+}
+
+impl<R: Read> Read for UntilStopped<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cut.is_some() {
+            return Ok(0);
+        }
+        let n = match self.inner.read(buffer) {
+            // It waited for bytes, and does so no longer.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && self.stop() => 0,
+            read => read?,
+        };
+        // A pipe that ends by itself is whole, even when Ctrl-C is what ended the program before it.
+        if n > 0 {
+            self.stop();
+        }
+        Ok(n)
+    }
+}
+
+fn unreadable(name: &str, source: io::Error) -> InputError {
+    InputError::CannotRead { name: name.to_owned(), source }
+}
+
+/// An end that is none.
+struct Broken(String);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other(self.0.clone()))
+    }
+}
+
+fn pack(mut from: impl Read, name: &str) -> Result<Vec<u8>, InputError> {
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let packed = io::copy(&mut from, &mut packer).and_then(|_| packer.finish());
+    packed.map_err(|source| unreadable(name, source))
+}
+
+/// Only our own packing is taken off; what was piped in may be packed itself.
+fn unpack(bytes: &Arc<Vec<u8>>) -> impl Read + 'static {
+    flate2::read::GzDecoder::new(Cursor::new(Bytes(Arc::clone(bytes))))
+}
+
+struct Bytes(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Goes through all logs for what is private. A log that cannot be read is told, and left out. Ctrl-C ends it; the log
+/// at hand is then the last, and half known.
+pub(super) fn learn_all(
+    inputs: &[Input],
+    packs: &Packs,
+    attendant: &InterruptibleInput,
+    console: &mut Console<'_>,
+) -> io::Result<(Vec<Log>, Redactor, bool)> {
+    let mut redactor = redactor(packs);
+    let mut logs = Vec::new();
+    let mut all = true;
+    for input in inputs {
+        let log = Log::of(input, attendant)
+            .and_then(|log| learn(&|| log.open_attended(attendant), &mut redactor).map(|()| log));
+        let stopped = attendant.stopped();
+        match log {
+            Ok(mut log) => {
+                log.half_known = stopped && log.is_file();
+                logs.push(log);
+            }
+            Err(error) => {
+                console.fault(&error)?;
+                all = false;
+            }
+        }
+        if stopped {
+            break;
+        }
+    }
+    Ok((logs, redactor, all))
+}
+
+/// Some log was not read, or not gone through, to its end, because a signal came.
+pub(super) fn broken_off(inputs: &[Input], logs: &[Log], attendant: &InterruptibleInput) -> bool {
+    attendant.stopped() && (logs.len() < inputs.len() || logs.iter().any(Log::is_half_known))
+}
+
+/// Says that a signal came too early for an answer.
+pub(super) fn stopped(attendant: &InterruptibleInput, console: &mut Console<'_>) -> io::Result<Ended> {
+    console.out.flush()?;
+    console.fault(&UsageError::StoppedEarly)?;
+    Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)))
+}
+
+/// Says that a pipe was cut off where a signal came, and all of it up to there is answered.
+pub(super) fn tell_cut(attendant: &InterruptibleInput, console: &mut Console<'_>) -> io::Result<()> {
+    if attendant.stopped() {
+        writeln!(console.err, "{}", attendant.messages())?;
+    }
+    Ok(())
+}
+
+/// Tells what was replaced, beside the output and not in it.
+pub(super) fn tell(redactor: &Redactor, labels: &Labels<'_>, console: &mut Console<'_>) -> io::Result<()> {
+    let text = replaced(&redactor.replaced(), labels, console.around.width());
+    console.err.write_all(text.as_bytes())?;
+    console.err.flush()
+}

@@ -1,0 +1,58 @@
+//! What the log cannot tell.
+
+use crate::catalog::Verdict;
+use crate::catalog::messages::Messages;
+use crate::hypothesis::context::Context;
+use crate::hypothesis::finding::Finding;
+use crate::hypothesis::growth;
+
+/// What ComfyUI's start would have told, and this log does not.
+fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
+    let session = view.session;
+    let card = session.fact("device").is_some();
+    let missing = [
+        ("missing-version", view.span.is_unknown()),
+        ("missing-card", !card),
+        ("missing-vram", card && view.vram_mib().is_none()),
+        ("missing-ram", view.ram_mib().is_none()),
+    ];
+    let list: Vec<String> =
+        missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| messages.text(key, &[])).collect();
+    list.join(", ")
+}
+
+/// What stays open, most useful first.
+pub fn cannot_tell(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, others: &[Finding]) -> Vec<String> {
+    let session = view.session;
+    let mut list = Vec::new();
+    let prompts = messages.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
+    // Of another program's log there is nothing to miss.
+    if matches!(chosen.about.as_deref(), Some("insufficient-not-comfyui" | "insufficient-empty")) {
+        return list;
+    }
+    let mut add = |key: &str, holds: bool, values: &[(&str, &str)]| {
+        if holds {
+            list.push(messages.text(key, values));
+        }
+    };
+    let id = chosen.id;
+    add("gap-who", id == Verdict::LeakConfirmed && chosen.candidates.is_empty() && !view.nodes_off(), &[]);
+    let open = session.prompts.executed > 0
+        && matches!(
+            id,
+            Verdict::NoFault | Verdict::CachingByDesign | Verdict::PinningByDesign | Verdict::CycleCollected
+        );
+    let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
+    match measured {
+        Some(finding) => add("gap-growth-measured", open, &[("what", &finding.summary)]),
+        None => add("gap-growth", open, &[("prompts", &prompts)]),
+    }
+    let missing = missing_of_start(view, messages);
+    let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
+    add("gap-start", no_start, &[("missing", &missing)]);
+    add("gap-version", view.span.is_unknown() && !no_start, &[]);
+    add("gap-last-call", id == Verdict::LeakConfirmed, &[]);
+    add("gap-kill-cause", id == Verdict::HostOom && chosen.grade < crate::hypothesis::finding::Grade::Strong, &[]);
+    add("gap-info-hidden", !view.timeline.info_visible && session.has_work(), &[]);
+    list
+}

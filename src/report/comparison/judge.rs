@@ -1,0 +1,384 @@
+//! What came out of it: leak first, then failures, reloads, measured memory, and only then the clock.
+
+use super::comparable::Differences;
+use super::figures::slower;
+use super::run::Side;
+use super::{Difference, Mechanism, Outcome, SeenIn};
+use crate::catalog::{FlagRole, Verdict};
+use crate::diagnosis::{Messages, evidence};
+use crate::report::report::Status;
+use crate::text;
+use crate::timeline::{Evidence, Leak};
+
+/// A figure below this share of the other is less, above its inverse more; between, it is the same.
+const LESS: f64 = 0.5;
+/// So many times slower is paid for, not cured.
+const THRASHING: f64 = 2.0;
+
+/// An outcome with its reason and its lines.
+pub(super) struct Judgement {
+    pub(super) outcome: Outcome,
+    pub(super) headline: String,
+    pub(super) reason: String,
+    pub(super) evidence: Vec<SeenIn>,
+    pub(super) next: Option<String>,
+}
+
+/// Two runs that must not be held against each other.
+pub(super) fn refusal(obstacles: &[Difference], messages: &Messages<'_>) -> Judgement {
+    let what: Vec<String> =
+        obstacles.iter().map(|obstacle| messages.text(&format!("compare-what-{}", obstacle.what), &[])).collect();
+    let what = what.join(&messages.text("label-and", &[]));
+    Judgement {
+        outcome: Outcome::NotComparable,
+        headline: messages.text("compare-refused", &[("what", &what)]),
+        reason: messages.text("compare-refused-reason", &[]),
+        evidence: Vec::new(),
+        next: Some(messages.text("compare-refused-next", &[])),
+    }
+}
+
+/// Weighs two comparable runs.
+pub(super) fn judge(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    number: usize,
+    differences: &Differences,
+    mechanisms: &[Mechanism],
+    messages: &Messages<'_>,
+) -> Judgement {
+    let judge = Judge { a, b, number, differences, mechanisms, messages };
+    judge
+        .nothing_ran()
+        .or_else(|| judge.leak())
+        .or_else(|| judge.failures())
+        .or_else(|| judge.reloads())
+        .or_else(|| judge.memory())
+        .unwrap_or_else(|| judge.no_fault())
+}
+
+struct Judge<'j, 'r> {
+    a: &'j Side<'r>,
+    b: &'j Side<'r>,
+    number: usize,
+    differences: &'j Differences,
+    mechanisms: &'j [Mechanism],
+    messages: &'j Messages<'j>,
+}
+
+impl Judge<'_, '_> {
+    fn say(
+        &self,
+        outcome: Outcome,
+        headline: &str,
+        reason: &str,
+        values: &[(&str, &str)],
+        lines: Vec<SeenIn>,
+    ) -> Judgement {
+        let next = (outcome == Outcome::NotExercised).then(|| self.messages.text("compare-not-exercised-next", &[]));
+        Judgement {
+            outcome,
+            headline: self.messages.text(headline, values),
+            reason: self.messages.text(reason, values),
+            evidence: lines,
+            next,
+        }
+    }
+
+    fn seen(&self, in_b: bool, at: Option<&Evidence>, remark: &str, values: &[(&str, &str)]) -> Option<SeenIn> {
+        let remark = self.messages.text(remark, values);
+        at.map(|at| SeenIn { run: if in_b { self.number } else { 0 }, line: evidence(at, Some(remark)) })
+    }
+
+    /// The line up to which the second run shows nothing of it.
+    fn clean_end(&self, values: &[(&str, &str)]) -> Option<SeenIn> {
+        self.seen(true, self.b.session().last_executed.as_ref(), "compare-remark-clean", values)
+    }
+
+    fn nothing_ran(&self) -> Option<Judgement> {
+        let ran = |side: &Side<'_>| side.session().prompts.executed > 0 || side.failures() > 0;
+        let which = match (ran(self.a), ran(self.b)) {
+            (true, true) => return None,
+            (false, true) => "A",
+            _ => "B",
+        };
+        Some(self.say(
+            Outcome::NotExercised,
+            "compare-nothing-ran",
+            "compare-nothing-ran-reason",
+            &[("run", which)],
+            Vec::new(),
+        ))
+    }
+
+    fn leak(&self) -> Option<Judgement> {
+        let prompts = self.b.session().prompts.executed;
+        let n = prompts.to_string();
+        match (self.a.worst_leak(), self.b.worst_leak()) {
+            (None, None) => None,
+            (None, Some((class, leak))) => {
+                let k = held(leak);
+                let lines = self.seen(
+                    true,
+                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
+                    "compare-remark-held",
+                    &[("k", &k)],
+                );
+                Some(self.say(
+                    Outcome::Worse,
+                    "compare-leak-new",
+                    "compare-leak-new-reason",
+                    &[("class", class), ("k", &k)],
+                    lines.into_iter().collect(),
+                ))
+            }
+            (Some((class, leak)), after) => {
+                let k = held(leak);
+                let values = [("class", class), ("k", k.as_str()), ("n", n.as_str())];
+                let before = self.seen(
+                    false,
+                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
+                    "compare-remark-held",
+                    &[("k", &k)],
+                );
+                let lines: Vec<SeenIn> = before.into_iter().collect();
+                Some(match after {
+                    Some((other, now)) => self.both_leak(class, leak, other, now, lines),
+                    None => self.leak_gone(class, leak, &values, lines),
+                })
+            }
+        }
+    }
+
+    /// Nothing is held any more. Was there a chance for it to be?
+    fn leak_gone(&self, class: &str, leak: &Leak, values: &[(&str, &str)], mut lines: Vec<SeenIn>) -> Judgement {
+        let session = self.b.session();
+        lines.extend(self.clean_end(&[]));
+        let needed = leak.first_prompt.max(2);
+        if !self.b.view.timeline.info_visible {
+            return self.say(Outcome::NotExercised, "compare-leak-hidden", "compare-leak-hidden-reason", values, lines);
+        }
+        if session.prompts.executed < needed {
+            let (needed, ran) = (needed.to_string(), session.prompts.executed.to_string());
+            return self.say(
+                Outcome::NotExercised,
+                "compare-leak-too-short",
+                "compare-leak-too-short-reason",
+                &[("needed", &needed), ("n", &ran)],
+                lines,
+            );
+        }
+        let removed = !self.differences.packs_removed().is_empty();
+        if !self.b.loaded(class) && !removed {
+            return self.say(
+                Outcome::NotExercised,
+                "compare-leak-not-loaded",
+                "compare-leak-not-loaded-reason",
+                values,
+                lines,
+            );
+        }
+        if self.b.cycles() {
+            lines.extend(
+                session
+                    .leaks
+                    .values()
+                    .find_map(|leak| self.seen(true, leak.first_potential.as_ref(), "compare-remark-cycle", &[])),
+            );
+            return self.say(Outcome::Improved, "compare-leak-cycle", "compare-leak-cycle-reason", values, lines);
+        }
+        let reason = if removed { "compare-leak-gone-removed" } else { "compare-leak-gone-reason" };
+        self.say(Outcome::Fixed, "compare-leak-gone", reason, values, lines)
+    }
+
+    /// Both hold models: as many after as many prompts?
+    fn both_leak(&self, class: &str, before: &Leak, other: &str, after: &Leak, mut lines: Vec<SeenIn>) -> Judgement {
+        lines.extend(self.seen(
+            true,
+            after.last_pass.as_ref().or(after.first_warning.as_ref()),
+            "compare-remark-held",
+            &[("k", &held(after))],
+        ));
+        let both = self.a.session().prompts.executed.min(self.b.session().prompts.executed);
+        let (Some(was), Some(is)) = (held_at(before, both), held_at(after, both)) else {
+            return self.say(
+                Outcome::NotComparable,
+                "compare-leak-hidden",
+                "compare-leak-hidden-reason",
+                &[("class", class)],
+                lines,
+            );
+        };
+        let (outcome, headline) = if (is as f64) < was as f64 * LESS {
+            (Outcome::Improved, "compare-leak-less")
+        } else if is as f64 * LESS > was as f64 {
+            (Outcome::Worse, "compare-leak-more")
+        } else {
+            (Outcome::Unchanged, "compare-leak-same")
+        };
+        let values =
+            [("class", other), ("was", &was.to_string()), ("is", &is.to_string()), ("prompts", &both.to_string())]
+                .map(|(name, value)| (name, value.to_owned()));
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.say(outcome, headline, "compare-leak-count-reason", &values, lines)
+    }
+
+    fn failures(&self) -> Option<Judgement> {
+        let (was, is) = (self.a.failures(), self.b.failures());
+        if was == 0 && is == 0 {
+            return None;
+        }
+        let rate = |side: &Side<'_>, count: u64| {
+            count as f64 / side.session().prompts.got.max(side.session().prompts.executed).max(1) as f64
+        };
+        let (before, after) = (rate(self.a, was), rate(self.b, is));
+        let values =
+            [("was", was.to_string()), ("is", is.to_string()), ("n", self.b.session().prompts.executed.to_string())];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let first =
+            |side: &Side<'_>| side.run.report.findings.first().and_then(|finding| finding.evidence.first().cloned());
+        let mut lines: Vec<SeenIn> = Vec::new();
+        lines.extend(first(self.a).filter(|_| was > 0).map(|line| SeenIn { run: 0, line }));
+        lines.extend(first(self.b).filter(|_| is > 0).map(|line| SeenIn { run: self.number, line }));
+        if is > 0 {
+            let (outcome, headline) = match () {
+                () if was == 0 => (Outcome::Worse, "compare-failures-new"),
+                () if self.fails_otherwise() => (Outcome::NotExercised, "compare-failures-other"),
+                () if after < before * LESS => (Outcome::Improved, "compare-failures-less"),
+                () if after * LESS > before => (Outcome::Worse, "compare-failures-more"),
+                () => (Outcome::Unchanged, "compare-failures-same"),
+            };
+            return Some(self.say(outcome, headline, "compare-failures-reason", &values, lines));
+        }
+        lines.extend(self.clean_end(&values));
+        let missing =
+            self.a.session().loads.keys().chain(self.a.session().dynamic.keys()).find(|class| !self.b.loaded(class));
+        if let Some(class) = missing {
+            let values = [("class", class.as_str())];
+            return Some(self.say(
+                Outcome::NotExercised,
+                "compare-failures-not-run",
+                "compare-failures-not-run-reason",
+                &values,
+                lines,
+            ));
+        }
+        if let Some(ratio) = slower(&self.a.seconds, &self.b.seconds).filter(|ratio| *ratio >= THRASHING) {
+            let ratio = text::number(ratio, 1);
+            return Some(self.say(
+                Outcome::Improved,
+                "compare-failures-paid",
+                "compare-failures-paid-reason",
+                &[("ratio", &ratio)],
+                lines,
+            ));
+        }
+        Some(self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", &values, lines))
+    }
+
+    /// What failed before is not what fails now, so that nothing shows whether it would.
+    fn fails_otherwise(&self) -> bool {
+        let (before, after) = (self.a.run.report.verdict.primary, self.b.run.report.verdict.primary);
+        before != after && self.b.finding(before).is_none() && self.a.finding(after).is_none()
+    }
+
+    fn reloads(&self) -> Option<Judgement> {
+        let named = |side: &Side<'_>| {
+            side.finding(Verdict::ReloadEachPrompt).is_some_and(|finding| finding.status >= Status::Likely)
+        };
+        if !named(self.a) && !named(self.b) {
+            return None;
+        }
+        let (was, is) = (self.a.per_prompt(self.a.reloads())?, self.b.per_prompt(self.b.reloads())?);
+        let values = [("was", text::number(was, 2)), ("is", text::number(is, 2))];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let first = |side: &Side<'_>| {
+            side.finding(Verdict::ReloadEachPrompt).and_then(|finding| finding.evidence.first().cloned())
+        };
+        let mut lines: Vec<SeenIn> = first(self.a).map(|line| SeenIn { run: 0, line }).into_iter().collect();
+        lines.extend(first(self.b).map(|line| SeenIn { run: self.number, line }));
+        let (outcome, headline) = match () {
+            () if is == 0.0 => (Outcome::Fixed, "compare-reloads-gone"),
+            () if is < was * LESS => (Outcome::Improved, "compare-reloads-less"),
+            () if is * LESS > was => (Outcome::Worse, "compare-reloads-more"),
+            () => (Outcome::Unchanged, "compare-reloads-same"),
+        };
+        Some(self.say(outcome, headline, "compare-reloads-reason", &values, lines))
+    }
+
+    fn memory(&self) -> Option<Judgement> {
+        let (before, after) = (self.a.memory()?, self.b.memory()?);
+        let grows = |shape: &str| shape == "growing";
+        let (outcome, headline) = match (grows(&before.shape), grows(&after.shape)) {
+            (true, false) => (Outcome::Fixed, "compare-memory-flat"),
+            (false, true) => (Outcome::Worse, "compare-memory-grows"),
+            (true, true) => (Outcome::Unchanged, "compare-memory-same"),
+            (false, false) => return None,
+        };
+        let size = |memory: &super::Memory| format!("{} → {}", text::mib(memory.first_mib), text::mib(memory.last_mib));
+        let values = [("a", size(&before)), ("b", size(&after))];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Some(self.say(outcome, headline, "compare-memory-reason", &values, Vec::new()))
+    }
+
+    /// Neither run shows a fault: what was tried may not have happened at all.
+    fn no_fault(&self) -> Judgement {
+        let lines: Vec<SeenIn> = self.clean_end(&[]).into_iter().collect();
+        if !self.mechanisms.is_empty()
+            && self.mechanisms.iter().all(|mechanism| mechanism.a != "worked" && mechanism.b != "worked")
+        {
+            let seen =
+                self.mechanisms.iter().all(|mechanism| mechanism.a == "never-worked" && mechanism.b == "never-worked");
+            let reason = if seen { "compare-cache-never-reason" } else { "compare-cache-unseen-reason" };
+            return self.say(Outcome::NotExercised, "compare-cache-never", reason, &[], self.cache_lines());
+        }
+        match slower(&self.a.seconds, &self.b.seconds) {
+            Some(ratio) if ratio > 1.0 => self.say(
+                Outcome::Worse,
+                "compare-slower",
+                "compare-seconds-reason",
+                &[("ratio", &text::number(ratio, 2))],
+                lines,
+            ),
+            Some(ratio) => self.say(
+                Outcome::Improved,
+                "compare-faster",
+                "compare-seconds-reason",
+                &[("ratio", &text::number(1.0 / ratio, 2))],
+                lines,
+            ),
+            None if self.a.seconds.enough && self.b.seconds.enough => {
+                self.say(Outcome::Unchanged, "compare-same", "compare-same-reason", &[], lines)
+            }
+            None => self.say(Outcome::Unchanged, "compare-same", "compare-same-few", &[], lines),
+        }
+    }
+
+    /// The lines that set the threshold, and the last one that says nothing had to go.
+    fn cache_lines(&self) -> Vec<SeenIn> {
+        let mut lines = Vec::new();
+        for (in_b, side) in [(false, self.a), (true, self.b)] {
+            let session = side.session();
+            lines.extend(
+                side.view
+                    .asks(FlagRole::CacheHeadroom)
+                    .and_then(|flag| self.seen(in_b, Some(&flag.at), "compare-remark-threshold", &[])),
+            );
+            let told = session.counts.cache_evictions.as_ref();
+            lines.extend(told.and_then(|told| {
+                self.seen(in_b, Some(&told.first), "compare-remark-no-eviction", &[("n", &told.count.to_string())])
+            }));
+        }
+        lines
+    }
+}
+
+fn held(leak: &Leak) -> String {
+    leak.held_last.filter(|held| *held > 0).or(leak.held_max).map_or_else(|| "?".to_owned(), |held| held.to_string())
+}
+
+/// Models held after `prompt` prompts.
+fn held_at(leak: &Leak, prompt: u64) -> Option<u64> {
+    leak.held_max?;
+    Some(leak.curve.iter().rev().find(|point| point.prompt <= prompt).map_or(0, |point| point.held))
+}
