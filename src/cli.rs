@@ -55,7 +55,7 @@ impl Cli {
             Some(Command::Probe(args)) => &args.view.language,
             Some(Command::Rules(RulesCommand::Verify(args))) => &args.language,
             Some(Command::Rules(RulesCommand::Coverage(args))) => &args.language,
-            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man) => {
+            Some(Command::Rules(_) | Command::Schema { .. } | Command::Completions { .. } | Command::Man { .. }) => {
                 return None;
             }
         };
@@ -68,9 +68,9 @@ impl Cli {
 pub enum Command {
     /// Say what is wrong in a log (this is also what happens without a command)
     Triage(TriageArgs),
-    /// Before you open an issue: is it one, whose, what is missing, and a draft without private things
+    /// Check whether to report it, to whom, what is missing; write a redacted draft
     Checklist(ChecklistArgs),
-    /// Before and after an experiment: what changed, and whether that can be said at all
+    /// Compare a log from before an experiment with one from after it
     Compare(CompareArgs),
     /// Write a log without what is private, to be shared
     Redact(RedactArgs),
@@ -79,13 +79,13 @@ pub enum Command {
     /// Look into the rule packs
     #[command(subcommand)]
     Rules(RulesCommand),
-    /// Find the guilty node pack by halving
+    /// Find the guilty node pack by switching half of them off at a time
     Bisect(BisectArgs),
     /// Follow a growing log or a pipe, and say what changes
     Watch(WatchArgs),
     /// Start ComfyUI, sample its memory beside it, and answer when it ends
     Run(LaunchArgs),
-    /// Say what this machine really grants, and what ComfyUI would make of it
+    /// Show the real memory limits here and how ComfyUI will size itself
     Probe(ProbeArgs),
     /// Print the JSON Schema of what a command writes as JSON
     Schema {
@@ -98,8 +98,15 @@ pub enum Command {
         /// Shell to complete for
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write them all
+    Man {
+        /// Command whose page is printed, as in `man bisect start`; without one, the program's
+        #[arg(value_name = "COMMAND", conflicts_with = "out")]
+        command: Vec<String>,
+        /// Write the page of each command into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
 }
 
 /// Options of the triage.

@@ -81,6 +81,14 @@ pub enum UsageError {
         #[help]
         near: String,
     },
+    /// `man` of a command that does not exist.
+    #[error("there is no command `{given}`")]
+    #[diagnostic(code(comfy_triage::usage::no_page))]
+    NoPage {
+        given: String,
+        #[help]
+        near: String,
+    },
     /// `--area` with an unknown area.
     #[error("no rule is in the area `{given}`")]
     #[diagnostic(code(comfy_triage::usage::unknown_area))]

@@ -31,7 +31,7 @@ Exit status: that of CMD; 128 + N when signal N ended it; 127 when it is not the
 #[derive(Debug, Args)]
 #[command(after_help = PROBE_HELP)]
 pub struct ProbeArgs {
-    /// Look at the limits of this process instead of the own ones
+    /// Read the limits of this process instead of comfy-triage's own
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     /// Version of ComfyUI that runs here, as in 0.28.0
@@ -59,7 +59,7 @@ pub struct WatchArgs {
     pub log: PathBuf,
     #[command(flatten)]
     pub question: QuestionArgs,
-    /// End when the file has not grown for so long; without it, only Ctrl-C ends
+    /// Stop after this many seconds without new lines; without it, only Ctrl-C ends
     #[arg(long, value_name = "SECONDS")]
     pub idle: Option<u64>,
     #[command(flatten)]

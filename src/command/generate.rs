@@ -1,12 +1,15 @@
 //! What the program says of itself for other programs: the schema, completions, the manual page.
 
 use std::io;
+use std::path::Path;
 
 use clap::CommandFactory;
 
+use super::near::hint;
 use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
 use crate::cli::{Cli, SchemaOf};
+use crate::error::UsageError;
 use crate::render::{ChecklistOutput, ComparisonOutput, ProbeOutput, ReportLine, WatchLine, schema_of};
 use crate::report::Output;
 
@@ -37,9 +40,27 @@ pub(super) fn completions(shell: clap_complete::Shell, console: &mut Console<'_>
 }
 
 /// `man`
-pub(super) fn man(console: &mut Console<'_>) -> io::Result<Ended> {
+pub(super) fn man(names: &[String], out: Option<&Path>, console: &mut Console<'_>) -> io::Result<Ended> {
+    if let Some(folder) = out {
+        std::fs::create_dir_all(folder)?;
+        clap_mangen::generate_to(Cli::command(), folder)?;
+        return Ok(Ok(Exit::Done));
+    }
+    let mut command = Cli::command();
+    // Pages are named as the shell finds them: `comfy-triage-bisect-start`.
+    let mut title = command.get_name().to_owned();
+    for name in names {
+        let known: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        let Some(sub) = command.find_subcommand(name).cloned() else {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let near = hint(name, &known, &format!("the commands are {}", known.join(", ")));
+            return Ok(Err(Box::new(UsageError::NoPage { given: names.join(" "), near })));
+        };
+        title = format!("{title}-{name}");
+        command = sub;
+    }
     let mut page = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    clap_mangen::Man::new(command.display_name(title)).render(&mut page)?;
     console.out.write_all(&page)?;
     Ok(Ok(Exit::Done))
 }

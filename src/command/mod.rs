@@ -111,7 +111,7 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Run(args)) => run::run(&args, console)?,
         Some(Command::Schema { of }) => generate::schema(of, console)?,
         Some(Command::Completions { shell }) => generate::completions(shell, console)?,
-        Some(Command::Man) => generate::man(console)?,
+        Some(Command::Man { command, out }) => generate::man(&command, out.as_deref(), console)?,
     };
     console.out.flush()?;
     match ended {

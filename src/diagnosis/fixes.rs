@@ -3,7 +3,7 @@
 
 use super::fill::Places;
 use super::launcher::Launch;
-use super::phase::{self, Scene};
+use crate::hypothesis::phase::{self, Scene};
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
 use crate::event::MIB;

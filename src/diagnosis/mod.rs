@@ -3,12 +3,10 @@
 //! A finding always carries its lines. What the log cannot show is said as a gap, never guessed.
 
 mod concern;
-mod factor;
 mod fill;
 mod fixes;
 mod launcher;
 mod no_fault;
-mod phase;
 mod precedence;
 mod starts;
 mod unknowns;
@@ -120,7 +118,7 @@ fn failed_node(
     chosen: &Finding,
 ) -> Option<crate::hypothesis::finding::Figure> {
     let named = chosen.figures.iter().any(|figure| figure.name == "node");
-    if named || !chosen.id.is_fault() {
+    if named || chosen.id.is_by_design() || chosen.id == Verdict::NoFault {
         return None;
     }
     let of_prompt = |prompt: u64| chosen.prompt.is_none_or(|failed| failed == prompt);

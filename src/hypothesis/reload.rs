@@ -36,13 +36,21 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let fit = fit(view);
     let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
     let prompts = load.prompts.to_string();
+    // "In every prompt" only where it was every one since it was first loaded.
+    let all = prompts_since(view, load) + 1;
+    let every = load.prompts >= all;
+    let often = match every {
+        true => messages.text("often-every", &[]),
+        false => messages.text("often-some", &[("n", &prompts), ("all", &all.to_string())]),
+    };
+    let again_key = if every { "reload-summary" } else { "reload-summary-some" };
     let (status, grade, reason, key) = match fit {
         _ if kept_on_card(view, messages) || fit.is_none() && wanted_often(load) => {
             (Status::Possible, Grade::Weak, "grade-reload-patched", "reload-patched")
         }
         Some(false) => (Status::Possible, Grade::Moderate, "grade-reload-no-room", "reload-no-room"),
-        Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", "reload-summary"),
-        None => (Status::Likely, Grade::Moderate, "grade-reload", "reload-summary"),
+        Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", again_key),
+        None => (Status::Likely, Grade::Moderate, "grade-reload", again_key),
     };
     let mut lines: Vec<EvidenceReport> = Vec::new();
     for (class, load) in again.iter().take(3) {
@@ -82,7 +90,7 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             Verdict::ReloadEachPrompt,
             view.number,
             status,
-            messages.text(key, &[("class", &names.join(", ")), ("prompts", &prompts)]),
+            messages.text(key, &[("class", &names.join(messages.list_mark())), ("prompts", &prompts), ("often", &often)]),
         )
         .about(class)
         .grade(grade, messages.text(reason, &[]))

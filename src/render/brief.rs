@@ -70,6 +70,7 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Docu
         verdict: labels.verdict(report.verdict.primary),
         tone: tone(report.verdict.primary),
         grade: labels.grade(report.verdict.grade),
+        graded: labels.graded(report.verdict.primary, report.verdict.grade),
         blocks,
         more: (left_out && !view.verbose).then(|| labels.get("more")),
     }
@@ -170,13 +171,7 @@ impl Brief<'_> {
             .map(|finding| Item {
                 text: self.labels.with(
                     "about-what",
-                    &[
-                        (
-                            "what",
-                            &format!("{} · {}", self.labels.verdict(finding.id), self.labels.grade(finding.grade)),
-                        ),
-                        ("text", &finding.summary),
-                    ],
+                    &[("what", &self.labels.graded(finding.id, finding.grade)), ("text", &finding.summary)],
                 ),
                 quotes: finding.evidence.first().map(Quote::of).into_iter().collect(),
                 command: None,
@@ -295,6 +290,5 @@ pub(crate) fn reference(reference: &Reference, labels: &Labels<'_>) -> String {
         "" => state,
         date => labels.with("seen-on", &[("state", &state), ("date", date)]),
     };
-    // A blank before the bracket in every language: it ends the link.
-    format!("{} ({seen})", reference.link)
+    labels.with("dated-link", &[("link", &reference.link), ("state", &seen)])
 }

@@ -12,6 +12,8 @@ pub(crate) struct Document {
     pub(crate) verdict: String,
     pub(crate) tone: Tone,
     pub(crate) grade: String,
+    /// The verdict with its grade.
+    pub(crate) graded: String,
     pub(crate) blocks: Vec<Block>,
     /// Hint that there is more; shown small.
     pub(crate) more: Option<String>,

@@ -78,6 +78,11 @@ impl<'p> Labels<'p> {
         format!("{first}{}{}", letters.as_str(), self.bracket(&verdict.to_string()))
     }
 
+    /// A verdict with its grade, as the second line of a report has it.
+    pub(crate) fn graded(&self, verdict: Verdict, grade: Grade) -> String {
+        self.with("verdict-graded", &[("verdict", &self.verdict(verdict)), ("grade", &self.grade(grade))])
+    }
+
     pub(crate) fn grade(&self, grade: Grade) -> String {
         self.get(match grade {
             Grade::Weak => "grade-weak",

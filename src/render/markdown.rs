@@ -25,7 +25,7 @@ pub fn markdown(report: &Report, packs: &Packs, view: &View, named: bool) -> Str
         out.push_str(&format!("## {}\n\n", escape(&report.source)));
     }
     out.push_str(&format!("**{}**\n\n", escape(&outline.headline)));
-    out.push_str(&format!("{} · {}\n", escape(&outline.verdict), outline.grade));
+    out.push_str(&format!("{}\n", escape(&outline.graded)));
     out.push_str(&blocks(&outline.blocks));
     out
 }

@@ -45,8 +45,8 @@ fn head(out: &mut String, outline: &Document, view: &View) {
     for line in wrap(&outline.headline, columns) {
         row(out, &paint(view.palette.headline, &line));
     }
-    let verdict = format!("{} · {}", outline.verdict, outline.grade);
-    for (index, line) in wrap(&verdict, columns.saturating_sub(2)).into_iter().enumerate() {
+    let verdict = outline.graded.as_str();
+    for (index, line) in wrap(verdict, columns.saturating_sub(2)).into_iter().enumerate() {
         match line.strip_prefix(outline.verdict.as_str()) {
             Some(rest) if index == 0 => {
                 let name = paint(view.palette.tone(outline.tone), &outline.verdict);

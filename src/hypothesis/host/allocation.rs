@@ -3,8 +3,8 @@
 use super::limit_figures;
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
-use crate::diagnosis::factor::{self, Factors};
-use crate::diagnosis::phase::{self, Scene};
+use crate::hypothesis::factor::{self, Factors};
+use crate::hypothesis::phase::{self, Scene};
 use crate::event::MIB;
 use crate::hypothesis::context::{Context, LimitSource};
 use crate::hypothesis::finding::{Basis, Candidate, Figure, Finding, Grade, Status};
@@ -102,7 +102,7 @@ fn figures(
     }
     figures.extend(factors.map(|factors| factors.figure(oom.requested, line, messages)));
     if factors.is_none() {
-        figures.extend(pictures(oom, view, messages));
+        figures.extend(factor::pictures_before(oom.prompt, line, view, messages));
     }
     if let Some(node) = exception.and_then(|exception| exception.node.as_ref()) {
         let at = exception.and_then(|exception| exception.node_line).unwrap_or(line);
@@ -114,16 +114,6 @@ fn figures(
         figures.push(told("frame", text, Basis::Measured, vec![sign.line]));
     }
     figures
-}
-
-/// The last line of the prompt that told of frames, where the request is not made of them alone.
-fn pictures(oom: &HostOom, view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
-    let mut told_before = view.session.pictures.iter().rev().filter(|pictures| pictures.prompt == oom.prompt);
-    let pictures = told_before.find(|pictures| pictures.line < oom.at.place.line)?;
-    let numbers = [pictures.sizes.frames?, pictures.sizes.width?, pictures.sizes.height?].map(|n| n.to_string());
-    let [frames, width, height] = &numbers;
-    let values = [("frames", frames.as_str()), ("width", width), ("height", height)];
-    Some(told("pictures", messages.text("figure-pictures", &values), Basis::Measured, vec![pictures.line]))
 }
 
 /// The node pack in whose code it happened, which is not yet its fault.

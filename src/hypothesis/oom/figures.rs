@@ -3,8 +3,8 @@
 use super::METAL;
 use super::split::{Part, Split};
 use crate::catalog::messages::Messages;
-use crate::diagnosis::factor;
-use crate::diagnosis::phase::{self, Scene};
+use crate::hypothesis::factor;
+use crate::hypothesis::phase::{self, Scene};
 use crate::hypothesis::classes::kind;
 use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::{Basis, Figure};
@@ -26,7 +26,10 @@ pub fn figures(
     let mut list = sizes(oom, split, view, messages);
     let requested = oom.numbers.requested;
     let factors = requested.and_then(|bytes| factor::of_request(bytes, oom.prompt, view));
-    list.extend(factors.map(|factors| factors.figure(requested, oom.line_of("requested"), messages)));
+    match factors {
+        Some(factors) => list.push(factors.figure(requested, oom.line_of("requested"), messages)),
+        None => list.extend(factor::pictures_before(oom.prompt, oom.at.place.line, view, messages)),
+    }
     list.extend(place(oom, scene, messages));
     if let Some(errors) = view.session.counts.lora_errors.as_ref().filter(|errors| errors.last_prompt == oom.prompt) {
         let text = messages.count("figure-lora-errors-one", "figure-lora-errors", errors.count, &[]);

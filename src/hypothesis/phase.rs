@@ -3,9 +3,9 @@
 
 use crate::catalog::messages::Messages;
 use crate::catalog::{SignOf, SignPlace};
-use crate::hypothesis::classes::kind;
-use crate::hypothesis::context::Context;
-use crate::hypothesis::finding::Basis;
+use super::classes::kind;
+use super::context::Context;
+use super::finding::Basis;
 use crate::timeline::{Exception, FrameSign, OomRecord, Pictures};
 
 /// Steps of the work, as the packs' signs call them.

@@ -2,9 +2,9 @@
 
 use crate::catalog::messages::Messages;
 use crate::event::{Array, Dimensions};
-use crate::hypothesis::context::Context;
-use crate::hypothesis::finding::{Basis, Figure};
-use crate::hypothesis::finding_builder::told;
+use super::context::Context;
+use super::finding::{Basis, Figure};
+use super::finding_builder::told;
 use crate::text;
 
 /// Bytes that one number of an array may take: 8, 16, 32 and 64 bit.
@@ -52,6 +52,17 @@ pub fn of_array(array: &Array) -> Option<Factors> {
     };
     let is_picture = width >= LEAST_SIDE && height >= LEAST_SIDE && channels <= 4 && frames >= 1;
     is_picture.then(|| Factors { frames, width, height, channels, item_bytes: array.bytes.unwrap_or(0), line: None })
+}
+
+/// The last line of the prompt that told of pictures, where the request is not made of them alone.
+pub fn pictures_before(prompt: u64, line: u64, view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let mut before = view.session.pictures.iter().rev().filter(|pictures| pictures.prompt == prompt);
+    let pictures = before.find(|pictures| pictures.line < line)?;
+    let numbers = [pictures.sizes.frames?, pictures.sizes.width?, pictures.sizes.height?].map(|n| n.to_string());
+    let [frames, width, height] = &numbers;
+    let values = [("frames", frames.as_str()), ("width", width), ("height", height)];
+    let key = if pictures.sizes.frames == Some(1) { "figure-picture-one" } else { "figure-pictures" };
+    Some(told("pictures", messages.text(key, &values), Basis::Measured, vec![pictures.line]))
 }
 
 impl Factors {
