@@ -25,6 +25,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
     toml_files(Path::new("rules"), &mut files)?;
     files.sort();
+    // What is private is the program's own and in no pack: it is read when something is to be redacted.
+    let (private, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.starts_with("rules/redaction"));
+    fs::write(out.join("redaction.json"), serde_json::to_string(&tables_of(&private)?)?)?;
 
     let mut core: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let mut prose: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
@@ -77,6 +80,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::write(out.join(format!("{language}.json")), serde_json::to_string(&sentences)?)?;
     }
     Ok(())
+}
+
+/// All tables of these files.
+fn tables_of(files: &[PathBuf]) -> Result<Map<String, Value>, Box<dyn Error>> {
+    let mut tables = Map::new();
+    for file in files {
+        let value: toml::Value =
+            toml::from_str(&fs::read_to_string(file)?).map_err(|error| format!("{}: {error}", file.display()))?;
+        if let Value::Object(table) = serde_json::to_value(value)? {
+            tables.extend(table);
+        }
+    }
+    Ok(tables)
 }
 
 fn toml_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {

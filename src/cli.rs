@@ -3,18 +3,20 @@
 mod bisect;
 mod live;
 mod order;
+mod output;
 mod shared;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StepArgs};
+pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
+pub(crate) use output::AnswerFile;
 pub use shared::{
-    FormatName, LanguageArgs, LimitArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
-    WorryArgs,
+    FormatName, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
+    ViewFormat, WorryArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -23,6 +25,7 @@ Examples:
   comfy-triage comfyui.log
   docker logs comfy 2>&1 | comfy-triage --memory-limit 16GiB
   comfy-triage comfyui.log --asked vram-high --verbose
+  comfy-triage comfyui.log --open
 
 Exit status: 0 the log was answered, whatever the verdict; 1 a verdict of --fail-on; 2 usage, or a log that cannot be read.";
 
@@ -130,6 +133,8 @@ pub struct TriageArgs {
     pub privacy: PrivacyArgs,
     #[command(flatten)]
     pub report: ReportArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
     /// Show everything: all findings, the end told backwards, the timeline, facts
     #[arg(long, short, conflicts_with = "quiet")]
     pub verbose: bool,
@@ -412,7 +417,7 @@ impl Cli {
             Some(_) => return self.color.choice(),
         };
         match format {
-            FormatName::Json | FormatName::Ndjson => anstream::ColorChoice::AlwaysAnsi,
+            FormatName::Json | FormatName::Ndjson | FormatName::Html => anstream::ColorChoice::AlwaysAnsi,
             FormatName::Text | FormatName::Markdown => self.color.choice(),
         }
     }

@@ -130,6 +130,30 @@ pub enum UsageError {
         help("comfy-triage LOG alone gives the report on what was read when Ctrl-C comes")
     )]
     StoppedEarly,
+    /// What was to be shown still holds something that was replaced elsewhere.
+    #[error("something private is still in the result (line {lines}): nothing of it is shown")]
+    #[diagnostic(
+        code(comfy_triage::usage::still_private),
+        help(
+            "this is a fault of comfy-triage: please report it with the kind of text in that line, not with the text"
+        )
+    )]
+    StillPrivate { lines: String },
+    /// `-o` names a log of the call.
+    #[error("`{path}` is the log itself: it is not written over")]
+    #[diagnostic(code(comfy_triage::usage::output_is_log), help("name another file behind -o"))]
+    OutputIsLog { path: String },
+    /// The answer cannot be written where it should go.
+    #[error("cannot write `{path}`")]
+    #[diagnostic(
+        code(comfy_triage::usage::cannot_write),
+        help("check that the folder exists and that you may write there")
+    )]
+    CannotWrite {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
     /// Side evidence that this version does not weigh yet. Said aloud, so that nobody counts on it.
     #[error("`{option}` is not used by this version: the answer comes from the log alone")]
     #[diagnostic(code(comfy_triage::usage::not_used), severity(Warning))]

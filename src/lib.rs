@@ -21,6 +21,7 @@ pub mod render;
 pub mod report;
 pub mod samples;
 pub mod shell;
+pub mod shown;
 pub mod source_check;
 pub mod system;
 pub mod text;

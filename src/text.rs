@@ -2,54 +2,21 @@
 
 use unicode_width::UnicodeWidthChar;
 
-/// Cuts `text` to at most `limit` characters; a cut is shown with `…`. Control characters become blanks,
-/// so that a log cannot steer a terminal.
+use crate::shown::Shown;
+
+/// Cuts `text` to at most `limit` characters, as it may be shown; a cut is shown with `…`.
 pub fn cut_chars(text: &str, limit: usize) -> String {
-    // Nearly every line of a log is short and plain.
-    if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len().min(limit * 2));
-    for (count, letter) in text.chars().enumerate() {
-        if count == limit {
-            out.push('…');
-            break;
-        }
-        out.push(harmless(letter));
-    }
-    out
+    Shown::cut(text, limit).into_string()
 }
 
-/// Cuts `text` to `width` terminal columns; a cut is shown with `…`.
+/// Cuts `text` to `width` terminal columns, as it may be shown; a cut is shown with `…`.
 pub fn cut_width(text: &str, width: usize) -> String {
-    let total: usize = text.chars().map(|letter| harmless(letter).width().unwrap_or(0)).sum();
-    let room = if total > width { width.saturating_sub(1) } else { width };
-    let mut used = 0;
-    let mut out = String::new();
-    for letter in text.chars().map(harmless) {
-        let columns = letter.width().unwrap_or(0);
-        if used + columns > room {
-            out.push('…');
-            break;
-        }
-        used += columns;
-        out.push(letter);
-    }
-    out
+    Shown::in_columns(text, width).into_string()
 }
 
 /// Terminal columns that `text` takes.
 pub fn width(text: &str) -> usize {
     text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
-}
-
-/// Control characters and marks that turn the direction of text would let a log line pose as our own words.
-fn harmless(letter: char) -> char {
-    match letter {
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => '\u{fffd}',
-        letter if letter.is_control() => ' ',
-        letter => letter,
-    }
 }
 
 /// A number without trailing zeros, at most `digits` behind the point.
@@ -86,13 +53,6 @@ pub fn mib(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn log_text_cannot_steer_a_terminal() {
-        assert_eq!(cut_chars("a\x1b[2Jb\u{202e}c", 20), "a [2Jb\u{fffd}c");
-        assert_eq!(cut_chars("abcdef", 3), "abc…");
-        assert_eq!(cut_width("内存不足", 5), "内存…");
-    }
 
     #[test]
     fn sizes_read_well() {

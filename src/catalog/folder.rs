@@ -29,6 +29,8 @@ const PACK_LIMIT: u64 = 16 * 1024 * 1024;
 const ENTRIES_LIMIT: usize = 20_000;
 /// Folders inside folders.
 const DEPTH_LIMIT: usize = 8;
+/// What is private is for the program alone to say: this folder is no part of a pack.
+const PRIVATE: &str = "redaction";
 /// Items of one pack.
 const ITEMS_LIMIT: usize = 20_000;
 /// Faults that are told of one pack.
@@ -275,6 +277,9 @@ impl Walk<'_> {
             }
             let kind = entry.file_type().map_err(unreadable)?;
             let path = entry.path();
+            if depth == 0 && path.file_name().is_some_and(|name| name == PRIVATE) {
+                continue;
+            }
             if kind.is_dir() {
                 self.folder(&path, depth + 1)?;
             } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "toml") {

@@ -80,7 +80,7 @@ impl EventKind {
             Self::DeviceClone => &["class", "device"],
             Self::PromptExecuted => &["seconds"],
             Self::Unload => &["count"],
-            Self::TracebackFrame => &["file", "line"],
+            Self::TracebackFrame => &["file"],
             Self::ExceptionLine => &["type"],
             Self::KernelOom => &["constraint"],
             Self::KernelKill => &["pid"],

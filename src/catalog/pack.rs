@@ -232,6 +232,11 @@ impl Packs {
         table.get(id).map(String::as_str)
     }
 
+    /// All that the built-in pack can say, as the build wrote it: for its words.
+    pub fn built_in_texts() -> impl Iterator<Item = &'static str> {
+        std::iter::once(EN).chain(PROSE.iter().map(|(_, text)| *text))
+    }
+
     /// Prose fields (`means`, `title`, `links`, …) of an item.
     pub fn prose(&self, table: &str, id: &str) -> Option<&ProseTable> {
         if let Some(found) = self.user_prose.get(&(table.to_owned(), id.to_owned())) {

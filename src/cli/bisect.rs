@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::Language;
+use super::{Language, OutputArgs, ViewFormat};
 
 const AFTER_HELP: &str = "\
 A session:
@@ -50,7 +50,7 @@ pub enum BisectCommand {
     /// You cannot test this round; another one is chosen where there is one
     Skip,
     /// Show where it stands and what to run next
-    Status,
+    Status(StatusArgs),
     /// Take the last round back
     Undo,
     /// Show all rounds with their lines
@@ -81,6 +81,16 @@ pub struct StartArgs {
     /// Begin anew although a session of this name is there
     #[arg(long)]
     pub force: bool,
+}
+
+/// Options of `bisect status`.
+#[derive(Debug, Default, Args)]
+pub struct StatusArgs {
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ViewFormat,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Options of `bisect step`.

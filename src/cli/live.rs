@@ -101,6 +101,9 @@ pub struct LaunchArgs {
     /// Where to write the report; without it, to stderr
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Open the report as a page in the browser when it has ended
+    #[arg(long)]
+    pub open: bool,
     #[command(flatten)]
     pub worries: WorryArgs,
     #[command(flatten)]

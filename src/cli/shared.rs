@@ -50,6 +50,17 @@ pub struct PrivacyArgs {
     pub redact: bool,
 }
 
+/// Where an answer goes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OutputArgs {
+    /// Write to this file instead of the terminal
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Open the answer as a page in the browser; without -o it is written beside the log, or into the temporary folder
+    #[arg(long)]
+    pub open: bool,
+}
+
 /// How an answer that is one value is shown.
 #[derive(Debug, Default, Args)]
 pub struct ViewArgs {
@@ -58,6 +69,8 @@ pub struct ViewArgs {
     /// How to write it
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ViewFormat,
+    #[command(flatten)]
+    pub output: OutputArgs,
     #[command(flatten)]
     pub language: LanguageArgs,
 }
@@ -97,6 +110,8 @@ pub enum ViewFormat {
     Text,
     Markdown,
     Json,
+    /// One file with pictures, for a browser
+    Html,
 }
 
 /// Formats of the output.
@@ -107,6 +122,8 @@ pub enum FormatName {
     Json,
     Ndjson,
     Markdown,
+    /// One file with pictures, for a browser
+    Html,
 }
 
 impl From<FormatName> for Format {
@@ -116,6 +133,7 @@ impl From<FormatName> for Format {
             FormatName::Json => Self::Json,
             FormatName::Ndjson => Self::Ndjson,
             FormatName::Markdown => Self::Markdown,
+            FormatName::Html => Self::Html,
         }
     }
 }

@@ -4,13 +4,13 @@ use std::io;
 
 use super::common_arguments::CommonArguments;
 use super::interruptible_input::InterruptibleInput;
-use super::redaction::{broken_off, learn_all, stopped, tell, tell_cut};
+use super::redaction::{broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::ReadOptions;
-use crate::render::{Labels, checklist_json, checklist_markdown, checklist_text};
+use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, checklist_text};
 use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
@@ -77,9 +77,11 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         ViewFormat::Text => checklist_text(&told, &packs, &view, whom.is_some()),
         ViewFormat::Markdown => checklist_markdown(&told, &packs, whom.is_some()),
         ViewFormat::Json => checklist_json(&told, &packs)?,
+        ViewFormat::Html => checklist_page(&told, &packs, whom.is_some()),
     };
-    console.out.write_all(text.as_bytes())?;
-    console.out.flush()?;
+    if !show(text.as_bytes(), &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     tell(&redactor, &Labels::new(&packs, zh), console)?;
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))

@@ -5,12 +5,12 @@ use std::io;
 use super::common_arguments::CommonArguments;
 use super::interruptible_input::InterruptibleInput;
 use super::probe::samples;
-use super::redaction::{Log, broken_off, learn_all, stopped, tell, tell_cut};
+use super::redaction::{Log, broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::input::ReadOptions;
-use crate::render::{Labels, comparison_json, comparison_markdown, comparison_text};
+use crate::render::{Labels, comparison_json, comparison_markdown, comparison_page, comparison_text};
 use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::samples::Samples;
 
@@ -97,11 +97,15 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
         ViewFormat::Text => comparison_text(&comparison, &packs, &view),
         ViewFormat::Markdown => comparison_markdown(&comparison, &packs),
         ViewFormat::Json => comparison_json(&comparison, &packs)?,
+        ViewFormat::Html => comparison_page(&comparison, &reports.iter().collect::<Vec<_>>(), &packs),
     };
-    console.out.write_all(text.as_bytes())?;
     if let Some(redactor) = &redactor {
-        console.out.flush()?;
+        if !show(text.as_bytes(), redactor, console)? {
+            return Ok(Ok(Exit::Refused));
+        }
         tell(redactor, &Labels::new(&packs, zh), console)?;
+    } else {
+        console.out.write_all(text.as_bytes())?;
     }
     tell_cut(&attendant, console)?;
     Ok(Ok(attendant.status().map_or(Exit::Done, Exit::Passed)))

@@ -18,6 +18,8 @@ pub struct Environment {
     pub chinese: bool,
     /// Packs that are always used: those of the configuration folder, then those of `COMFY_TRIAGE_RULES`.
     pub rule_folders: Vec<PathBuf>,
+    /// The locale is none of UTF-8, so that block characters would not be shown.
+    pub ascii: bool,
     /// Columns of the terminal, when known.
     pub columns: Option<usize>,
     /// Nothing is piped in.
@@ -32,9 +34,15 @@ impl Environment {
         let system = System::of_process();
         let columns = std::env::var("COLUMNS").ok();
         let columns = columns.and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        let letters = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .find(|value| !value.is_empty());
         Self {
             chinese: system.is_chinese(),
             rule_folders: rule_folders(),
+            // Windows consoles are told in other ways and show block characters.
+            ascii: !cfg!(windows) && !letters.is_some_and(|letters| is_utf8(&letters)),
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             system,
@@ -45,6 +53,11 @@ impl Environment {
     pub fn width(&self) -> usize {
         self.columns.unwrap_or(USUAL_WIDTH).min(WIDEST)
     }
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.ends_with("utf-8") || locale.ends_with("utf8")
 }
 
 /// Packs that the user set up once for all calls, lowest layer first.

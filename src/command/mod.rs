@@ -6,6 +6,7 @@ mod bisect;
 mod checklist;
 mod common_arguments;
 mod compare;
+mod destination;
 mod environment;
 mod explain;
 mod generate;
@@ -79,13 +80,14 @@ impl std::fmt::Debug for Console<'_> {
 impl Console<'_> {
     /// How reports are shown here, one screen of each.
     fn view(&self) -> View {
-        View { width: self.around.width(), palette: Palette::COLOUR, ..View::default() }
+        View { width: self.around.width(), palette: Palette::COLOUR, ascii: self.around.ascii, ..View::default() }
     }
 
     /// Shows a fault.
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
         let width = self.around.width();
-        let text = if self.around.chinese { shown(&Translated::of(fault), width) } else { shown(fault, width) };
+        let fault = if self.around.chinese { Translated::of(fault) } else { Translated::plain(fault) };
+        let text = shown(&fault, width);
         self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }
@@ -97,6 +99,20 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
     let around = Environment { chinese, ..console.around.clone() };
     let console = &mut Console { out: console.out, err: console.err, around: &around };
+    let mut cli = cli;
+    let output = cli.take_output();
+    let ended = match output.file.is_some() || output.open {
+        true => destination::written(&output, console, |console| dispatch(cli, console))?,
+        false => dispatch(cli, console)?,
+    };
+    console.out.flush()?;
+    match ended {
+        Ok(exit) => Ok(exit),
+        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
+    }
+}
+
+fn dispatch(cli: Cli, console: &mut Console<'_>) -> io::Result<Ended> {
     let ended = match cli.command {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
@@ -114,10 +130,7 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
         Some(Command::Man { command, out }) => generate::man(&command, out.as_deref(), console)?,
     };
     console.out.flush()?;
-    match ended {
-        Ok(exit) => Ok(exit),
-        Err(error) => console.fault(error.as_ref()).map(|()| Exit::Refused),
-    }
+    Ok(ended)
 }
 
 /// What a command comes to: an exit status, or a call that cannot be answered. `UsageError` is large and rare.

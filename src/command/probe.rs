@@ -13,7 +13,7 @@ use crate::cli::{ProbeArgs, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::probe::{Host, Probe, Root};
-use crate::render::{probe_json, probe_markdown, probe_text};
+use crate::render::{probe_json, probe_markdown, probe_page, probe_text};
 use crate::report::{ProbeQuestion, Question, probe_report};
 use crate::samples::{Samples, SamplesError, read_samples};
 
@@ -53,6 +53,7 @@ pub(super) fn run(args: &ProbeArgs, console: &mut Console<'_>) -> io::Result<End
         ViewFormat::Text => probe_text(&report, &packs, &view),
         ViewFormat::Markdown => probe_markdown(&report, &packs),
         ViewFormat::Json => probe_json(&report)?,
+        ViewFormat::Html => probe_page(&report, &packs),
     };
     console.out.write_all(text.as_bytes())?;
     Ok(Ok(Exit::Done))

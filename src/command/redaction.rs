@@ -1,10 +1,14 @@
 //! Logs that are read more than once: first for what is private in them, then for the answer.
 //!
-//! What is piped in can be read only once, so it is kept, packed, in memory; nothing private goes to the disk.
+//! What is piped in can be read only once, so it is kept, packed: in memory, or when it is large in a file without a name
+//! that only this process can read and that is gone when it ends.
 
-use std::io::{self, Cursor, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use tempfile::SpooledData;
 
 use super::inputs::Input;
 use super::interruptible_input::{InterruptibleInput, is_pipe};
@@ -14,7 +18,10 @@ use crate::error::UsageError;
 use crate::input::{InputError, Source};
 use crate::redact::Redactor;
 use crate::render::{Labels, replaced};
-use crate::report::{learn, redactor};
+use crate::report::{Survey, learn, redactor};
+
+/// Packed bytes that are kept in memory; more go to a file.
+const IN_MEMORY: usize = 8 * 1024 * 1024;
 
 /// A log that can be opened again.
 #[derive(Debug, Clone)]
@@ -22,6 +29,8 @@ pub(super) struct Log {
     /// As given on the command line.
     pub(super) name: String,
     place: Kept,
+    /// How it is written, once it was gone through.
+    pub(super) survey: Survey,
     /// Ctrl-C came while it was gone through for what is private.
     half_known: bool,
 }
@@ -30,7 +39,7 @@ pub(super) struct Log {
 enum Kept {
     File(PathBuf),
     Packed {
-        bytes: Arc<Vec<u8>>,
+        bytes: Packed,
         /// What the report says of a pipe that Ctrl-C cut off before its end.
         cut: Option<String>,
     },
@@ -42,16 +51,20 @@ impl Log {
         let name = input.name();
         let pipe = match input {
             Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
-            Input::File(path) => return Ok(Self { name, place: Kept::File(path.clone()), half_known: false }),
+            Input::File(path) => return Ok(Self::new(name, Kept::File(path.clone()))),
             Input::Server { text, .. } => {
-                let bytes = Arc::new(pack(&mut text.as_bytes(), &name)?);
-                return Ok(Self { name, place: Kept::Packed { bytes, cut: None }, half_known: false });
+                let bytes = pack(&mut text.as_bytes(), &name)?;
+                return Ok(Self::new(name, Kept::Packed { bytes, cut: None }));
             }
             Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
         };
         let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };
-        let bytes = Arc::new(pack(&mut pipe, &name)?);
-        Ok(Self { name, place: Kept::Packed { bytes, cut: pipe.cut }, half_known: false })
+        let bytes = pack(&mut pipe, &name)?;
+        Ok(Self::new(name, Kept::Packed { bytes, cut: pipe.cut }))
+    }
+
+    fn new(name: String, place: Kept) -> Self {
+        Self { name, place, survey: Survey::default(), half_known: false }
     }
 
     /// A signal can cut it off while it is read: what was piped in lies here already.
@@ -131,22 +144,50 @@ impl Read for Broken {
     }
 }
 
-fn pack(mut from: impl Read, name: &str) -> Result<Vec<u8>, InputError> {
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    let packed = io::copy(&mut from, &mut packer).and_then(|_| packer.finish());
-    packed.map_err(|source| unreadable(name, source))
+/// Packed bytes, in memory or in a file without a name.
+#[derive(Debug, Clone)]
+enum Packed {
+    Memory(Arc<Vec<u8>>),
+    File(Arc<Mutex<File>>),
+}
+
+fn pack(mut from: impl Read, name: &str) -> Result<Packed, InputError> {
+    let mut packer = flate2::write::GzEncoder::new(tempfile::spooled_tempfile(IN_MEMORY), flate2::Compression::fast());
+    let packed =
+        io::copy(&mut from, &mut packer).and_then(|_| packer.finish()).map_err(|source| unreadable(name, source))?;
+    Ok(match packed.into_inner() {
+        SpooledData::InMemory(bytes) => Packed::Memory(Arc::new(bytes.into_inner())),
+        SpooledData::OnDisk(file) => Packed::File(Arc::new(Mutex::new(file))),
+    })
 }
 
 /// Only our own packing is taken off; what was piped in may be packed itself.
-fn unpack(bytes: &Arc<Vec<u8>>) -> impl Read + 'static {
-    flate2::read::GzDecoder::new(Cursor::new(Bytes(Arc::clone(bytes))))
+fn unpack(bytes: &Packed) -> impl Read + Send + 'static {
+    flate2::read::GzDecoder::new(Bytes { packed: bytes.clone(), at: 0 })
 }
 
-struct Bytes(Arc<Vec<u8>>);
+/// Reads what was kept from its beginning, whoever else reads it.
+struct Bytes {
+    packed: Packed,
+    at: u64,
+}
 
-impl AsRef<[u8]> for Bytes {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
+impl Read for Bytes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = match &self.packed {
+            Packed::Memory(bytes) => {
+                let from = usize::try_from(self.at).unwrap_or(usize::MAX).min(bytes.len());
+                bytes.get(from..).unwrap_or_default().read(buffer)?
+            }
+            Packed::File(file) => {
+                let mut file =
+                    file.lock().map_err(|_| io::Error::other("the file with what was piped in is in use"))?;
+                file.seek(SeekFrom::Start(self.at))?;
+                file.read(buffer)?
+            }
+        };
+        self.at += read as u64;
+        Ok(read)
     }
 }
 
@@ -163,7 +204,7 @@ pub(super) fn learn_all(
     let mut all = true;
     for input in inputs {
         let log = Log::of(input, attendant)
-            .and_then(|log| learn(&|| log.open_attended(attendant), &mut redactor).map(|()| log));
+            .and_then(|log| learn(&|| log.open_attended(attendant), &mut redactor).map(|survey| Log { survey, ..log }));
         let stopped = attendant.stopped();
         match log {
             Ok(mut log) => {
@@ -200,6 +241,23 @@ pub(super) fn tell_cut(attendant: &InterruptibleInput, console: &mut Console<'_>
         writeln!(console.err, "{}", attendant.messages())?;
     }
     Ok(())
+}
+
+/// Shows a report that was held back, unless something that was replaced stands in it; false then.
+pub(super) fn show(held: &[u8], redactor: &Redactor, console: &mut Console<'_>) -> io::Result<bool> {
+    let found = redactor.checker_of_report(Packs::built_in_texts()).text(&String::from_utf8_lossy(held));
+    if !found.private.is_empty() {
+        console.fault(&UsageError::StillPrivate { lines: numbers(&found.private) })?;
+        return Ok(false);
+    }
+    console.out.write_all(held)?;
+    console.out.flush()?;
+    Ok(true)
+}
+
+/// `12, 88`.
+pub(super) fn numbers(lines: &[u64]) -> String {
+    lines.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Tells what was replaced, beside the output and not in it.

@@ -9,7 +9,7 @@ use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
 use super::newest::Chosen;
 use super::probe::{ask_with_env, samples};
-use super::redaction::{learn_all, tell};
+use super::redaction::{Log, learn_all, show, tell};
 use super::{Console, Ended, Exit, newest};
 use crate::catalog::{Packs, Verdict};
 use crate::cli::{FormatName, TriageArgs};
@@ -18,7 +18,7 @@ use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
 use crate::render::{Labels, Printer, View};
-use crate::report::{Question, Read, answer, read_clean, read_log};
+use crate::report::{PageLine, Question, Read, Report, answer, page_lines, read_clean, read_log};
 use crate::system::Kind;
 
 /// Runs the command.
@@ -79,8 +79,12 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
     for input in &inputs {
-        let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
-        telling.one(&input.name(), read, console)?;
+        if args.report.format == FormatName::Html {
+            telling.page_of(input, &attendant, console)?;
+        } else {
+            let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+            telling.one(&input.name(), read, &mut no_lines, console)?;
+        }
         if telling.ends(&attendant) {
             break;
         }
@@ -116,19 +120,29 @@ fn redacted(
         return Ok(Ok(attendant.status().map_or(Exit::Refused, Exit::Passed)));
     }
     packs.tell_places(|place| redactor.line(place));
-    let mut telling = Telling::new(args, question, packs, inputs.len(), console);
+    // Nobody sees it before it was looked through.
+    let mut held = Vec::new();
+    let mut aside = Console { out: &mut held, err: console.err, around: console.around };
+    let mut telling = Telling::new(args, question, packs, inputs.len(), &aside);
     if !all {
         telling.exit = Exit::Refused;
     }
     for log in &logs {
         let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
         let name = redactor.line(&log.name);
-        telling.one(&name, read, console)?;
+        let mut lines = |report: &Report| {
+            page_lines(&|| log.open_attended(&attendant), report, Some(&mut redactor)).unwrap_or_default()
+        };
+        telling.one(&name, read, &mut lines, &mut aside)?;
         if telling.ends(&attendant) {
             break;
         }
     }
-    let exit = telling.end(console)?;
+    telling.printer.redacted(redactor.replaced().iter().map(|row| row.count).sum());
+    let exit = telling.end(&mut aside)?;
+    if !show(&held, &redactor, console)? {
+        return Ok(Ok(Exit::Refused));
+    }
     // Of a log that was not read nothing can be told.
     if !logs.is_empty() {
         tell(&redactor, &Labels::new(packs, question.zh), console)?;
@@ -154,13 +168,38 @@ impl<'t> Telling<'t> {
         Self { args, question, packs, chosen: None, printer, exit: Exit::Done }
     }
 
-    /// Shows the answer on a log, or why there is none.
-    fn one(&mut self, name: &str, read: Result<Read, InputError>, console: &mut Console<'_>) -> io::Result<()> {
+    /// Keeps the answer on a log for the page. Its lines are read once more, so what is piped in is kept.
+    fn page_of(&mut self, input: &Input, attendant: &InterruptibleInput, console: &mut Console<'_>) -> io::Result<()> {
+        let log = match Log::of(input, attendant) {
+            Ok(log) => log,
+            Err(error) => return self.one(&input.name(), Err(error), &mut no_lines, console),
+        };
+        let read =
+            log.open_attended(attendant).and_then(|source| read_log(source, self.packs, &ReadOptions::default()));
+        let mut lines =
+            |report: &Report| page_lines(&|| log.open_attended(attendant), report, None).unwrap_or_default();
+        self.one(&input.name(), read, &mut lines, console)
+    }
+
+    /// Shows the answer on a log, or why there is none. `lines` reads those that a page shows; a log that is gone by
+    /// then leaves the page without them.
+    fn one(
+        &mut self,
+        name: &str,
+        read: Result<Read, InputError>,
+        lines: &mut dyn FnMut(&Report) -> Vec<PageLine>,
+        console: &mut Console<'_>,
+    ) -> io::Result<()> {
         match read {
             Ok(read) => {
                 let report = answer(name, &read, self.packs, self.question);
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
+                }
+                if self.args.report.format == FormatName::Html {
+                    let lines = lines(&report);
+                    self.printer.page(report, lines);
+                    return Ok(());
                 }
                 let earlier = self.chosen.and_then(|chosen| {
                     let messages = Messages { packs: self.packs, zh: self.question.zh };
@@ -192,6 +231,10 @@ impl<'t> Telling<'t> {
         self.printer.end(console.out)?;
         Ok(self.exit)
     }
+}
+
+fn no_lines(_: &Report) -> Vec<PageLine> {
+    Vec::new()
 }
 
 /// Refuses a `--fail-on` that could never be met.

@@ -20,8 +20,9 @@ use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
 use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
-use crate::render::{Format, Labels, Palette, Printer, View, WatchLine};
+use crate::render::{Format, Labels, Printer, View, WatchLine};
 use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
+use crate::shown;
 
 const BLOCK: usize = 256 * 1024;
 /// Between two looks at a file.
@@ -247,7 +248,7 @@ impl Watch<'_> {
                 WatchFormat::Ndjson => {
                     let time = now.to_rfc3339_opts(chrono::SecondsFormat::Millis, false);
                     let line = WatchLine::Change { schema_version: SCHEMA_VERSION, time, change };
-                    serde_json::to_writer(&mut *console.out, &line)?;
+                    console.out.write_all(shown::json_line(&line)?.as_bytes())?;
                     writeln!(console.out)?;
                 }
                 WatchFormat::Text => {
@@ -305,8 +306,7 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         };
         self.say(&changes, messages, console)?;
-        let view =
-            View { width: console.around.width(), verbose: self.args.verbose, quiet: false, palette: Palette::COLOUR };
+        let view = View { verbose: self.args.verbose, ..console.view() };
         let format = match self.args.format {
             WatchFormat::Text => {
                 writeln!(console.out)?;

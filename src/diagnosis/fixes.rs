@@ -3,13 +3,13 @@
 
 use super::fill::Places;
 use super::launcher::Launch;
-use crate::hypothesis::phase::{self, Scene};
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
 use crate::event::MIB;
 use crate::hypothesis::context::{Context, Gpu, Os};
 use crate::hypothesis::finding::{Avoid, Finding, Status, Step};
 use crate::hypothesis::oom::METAL;
+use crate::hypothesis::phase::{self, Scene};
 use crate::timeline::OomRecord;
 
 /// Circumstance of a folder that holds no node pack, as signs call it.
@@ -32,7 +32,12 @@ pub fn parts<'f>(finding: &'f Finding, view: &Context<'_>, messages: &Messages<'
         Verdict::HostOom => ram_case(finding, view, messages),
         _ => about,
     };
-    finding.id.acts_on(case)
+    let mut parts = finding.id.acts_on(case);
+    // What was switched on matters for a crash, whoever called the library.
+    if finding.id == Verdict::CustomNode && finding.crash {
+        parts.push(crate::hypothesis::crash::CRASH);
+    }
+    parts
 }
 
 /// The out-of-memory that a report is about: the last one that nothing recovered from, else the last one.
@@ -158,6 +163,7 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
         .map(|node| node.reason.as_deref().unwrap_or_default())
         .collect();
     add("only-incomplete", !reasons.is_empty() && reasons.iter().all(|reason| told(reason)));
+    crate::hypothesis::crash::tags(view, messages, finding, &mut add);
     add("crash-at-start", finding.about.as_deref() == Some("native-crash-at-start"));
     add("version-unknown", view.span.exact.is_none() && view.span.from.is_none());
     add("macos", view.os == Os::MacOs || session.ooms.iter().any(|oom| oom.kind == METAL));
@@ -185,7 +191,12 @@ fn shown(sign: &SignDef, view: &Context<'_>, finding: &Finding) -> bool {
             session.nodes.iter().map(|node| &node.dir).chain(raised).any(|dir| fits(dir))
         }
         SignPlace::Node => session.exceptions.iter().filter_map(|exception| exception.node.as_deref()).any(fits),
-        SignPlace::Frame => session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame)),
+        SignPlace::Frame => {
+            let crashed = session.crash_stack.iter().flat_map(|stack| &stack.frames);
+            session.exceptions.iter().flat_map(|exception| &exception.frames).any(|frame| fits(frame))
+                || crashed.into_iter().any(|frame| fits(&frame.text()))
+        }
+        SignPlace::Fault => crate::hypothesis::context::fault_lines(session).any(fits),
         SignPlace::Figure => finding.figures.iter().any(|figure| fits(&figure.text)),
         SignPlace::Said => {
             finding.figures.iter().map(|figure| &figure.text).chain([&finding.summary]).any(|text| fits(text))

@@ -18,13 +18,14 @@ use crate::timeline::Timeline;
 
 pub use crate::catalog::messages::Messages;
 use crate::hypothesis::Case;
+pub use crate::hypothesis::by_design::cache_trigger_mib;
 pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 pub use crate::hypothesis::finding_builder::{evidence, place};
-pub use crate::hypothesis::oom::{Part, split};
+pub use crate::hypothesis::oom::{Part, Split, split};
 pub use launcher::Launch;
 use starts::Starts;
 

@@ -6,6 +6,7 @@
 mod areas;
 mod fields;
 mod items;
+mod verdicts;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ pub fn pages(packs: &Packs, file: &PackFile) -> BTreeMap<String, String> {
     pages.insert("rules/known-bugs.md".to_owned(), items::bugs(packs));
     pages.insert("rules/node-packs.md".to_owned(), items::nodes(packs));
     pages.insert("rules/flags.md".to_owned(), items::flags(packs));
+    pages.insert("verdicts.md".to_owned(), verdicts::page(packs));
     pages.insert("rule-format.schema.json".to_owned(), fields::schema());
     for page in pages.iter_mut().filter(|(path, _)| path.ends_with(".md")).map(|(_, page)| page) {
         page.insert_str(0, NOTE);

@@ -24,7 +24,7 @@ const NO_LIMIT: f64 = 17_179_869_184.0 * GIB;
 /// Reads a size with its unit. `None` when the text is none, or is PyTorch's "no limit".
 pub fn parse_size(text: &str) -> Option<f64> {
     let (rest, bytes) = size(text.trim()).ok()?;
-    (rest.trim().is_empty() && bytes < NO_LIMIT).then_some(bytes)
+    (rest.trim().is_empty() && bytes.is_finite() && bytes < NO_LIMIT).then_some(bytes)
 }
 
 fn size(text: &str) -> IResult<&str, f64> {
@@ -49,19 +49,21 @@ fn unit_bytes(unit: &str) -> Option<f64> {
 
 /// The bytes that a capture of `kind` holds.
 pub fn capture_bytes(kind: &CaptureType, text: &[u8]) -> Option<f64> {
-    match kind {
+    let bytes = match kind {
         CaptureType::Size => parse_size(std::str::from_utf8(text).ok()?),
         CaptureType::Bytes => number(text),
         CaptureType::Kib => number(text).map(|number| number * 1024.0),
         CaptureType::Mib | CaptureType::Int | CaptureType::Float => number(text).map(|number| number * MIB),
         CaptureType::Gib => number(text).map(|number| number * GIB),
         _ => None,
-    }
+    };
+    bytes.filter(|bytes| bytes.is_finite())
 }
 
-/// Reads a number as Python prints it.
+/// Reads a number as Python prints it; what is larger than any number that can be written is none.
 pub(super) fn number(text: &[u8]) -> Option<f64> {
-    short_decimal(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
+    short_decimal(text)
+        .or_else(|| std::str::from_utf8(text).ok()?.parse().ok().filter(|number: &f64| number.is_finite()))
 }
 
 #[cfg(test)]
@@ -78,6 +80,10 @@ mod tests {
         assert_eq!(parse_size("17179869184.00 GiB"), None);
         assert_eq!(parse_size("12 apples"), None);
         assert_eq!(parse_size("12"), None);
+        for beyond in ["1e400 GiB", "-1e400 GiB", "1e308 GiB", "inf bytes", "nan bytes"] {
+            assert_eq!(parse_size(beyond), None, "{beyond}");
+        }
+        assert_eq!(capture_bytes(&CaptureType::Gib, b"1e308"), None);
     }
 
     #[test]
@@ -96,7 +102,7 @@ mod tests {
         ] {
             assert_eq!(number(text.as_bytes()), text.parse().ok(), "{text}");
         }
-        for text in ["", ".", "1.2.3", "1,5", "x", "-"] {
+        for text in ["", ".", "1.2.3", "1,5", "x", "-", "1e400", "-1e400", "inf", "nan"] {
             assert_eq!(number(text.as_bytes()), None, "{text}");
         }
         assert_eq!(number(b"-3"), Some(-3.0));

@@ -15,7 +15,7 @@ pub(super) fn fact_value<'a>(name: &str, kind: &CaptureType, text: &'a [u8]) -> 
     let text = unicode(text);
     Some(match kind {
         CaptureType::Int | CaptureType::Float | CaptureType::Seconds | CaptureType::Bytes => {
-            FactValue::Number(text.parse().ok()?)
+            FactValue::Number(text.parse().ok().filter(|number: &f64| number.is_finite())?)
         }
         CaptureType::Bool => FactValue::Bool(text.eq_ignore_ascii_case("true")),
         _ if text.trim().is_empty() => return None,

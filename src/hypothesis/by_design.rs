@@ -100,7 +100,8 @@ fn pinning(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
         ));
     }
     // The limit of a container may be what the line beside it tells as RAM.
-    let share = ram.filter(|ram| *ram >= budget).map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
+    let share =
+        ram.filter(|ram| *ram >= budget).map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
     let summary = messages.text("pinning-summary", &[("budget", &text::mib(budget)), ("share", &share)]);
     let (status, grade, reason) = match fits {
         Some(true) => (Status::Likely, Grade::Moderate, "grade-pinning-fits"),
@@ -243,12 +244,7 @@ fn trigger(view: &Context<'_>, messages: &Messages<'_>, mode: Option<&str>) -> O
         return None;
     }
     let ram = view.ram_mib()?;
-    let row = defaults::pick(messages.packs, "cache-active-headroom", view)?;
-    let given = view.asks(FlagRole::CacheHeadroom).and_then(|flag| flag.values.first()?.parse::<f64>().ok());
-    let headroom = match given {
-        Some(gib) => gib * 1024.0,
-        None => defaults::work_out(row, ram, None)?.mib,
-    };
+    let headroom = headroom(view, messages.packs, ram)?;
     let line = view.session.fact("total_ram_mib").map(|fact| fact.at.place.line);
     let at = ram - headroom;
     let values = [("at", text::mib(at)), ("ram", text::mib(ram)), ("headroom", text::mib(headroom))];
@@ -256,6 +252,25 @@ fn trigger(view: &Context<'_>, messages: &Messages<'_>, mode: Option<&str>) -> O
     let unreachable = view.limit_mib.is_some_and(|(limit, source)| source != LimitSource::CgroupLine && at > limit);
     let key = if unreachable { "figure-cache-trigger-unreachable" } else { "figure-cache-trigger" };
     Some(figure("cache-trigger", messages.text(key, &values), Basis::Formula, at, "MiB", line.into_iter().collect()))
+}
+
+/// RAM that the cache leaves free, by the flag or by the version's default.
+fn headroom(view: &Context<'_>, packs: &Packs, ram: f64) -> Option<f64> {
+    let row = defaults::pick(packs, "cache-active-headroom", view)?;
+    let given = view
+        .asks(FlagRole::CacheHeadroom)
+        .and_then(|flag| flag.values.first()?.parse::<f64>().ok().filter(|number| number.is_finite()));
+    match given {
+        Some(gib) => Some(gib * 1024.0),
+        None => Some(defaults::work_out(row, ram, None)?.mib),
+    }
+}
+
+/// RAM in use at which the cache gives way, in MiB; none where it does not heed RAM.
+pub fn cache_trigger_mib(view: &Context<'_>, packs: &Packs) -> Option<f64> {
+    let heeds = cache_mode(view, packs).is_some_and(|(mode, _)| mode == "ram-pressure");
+    let ram = view.ram_mib().filter(|_| heeds)?;
+    Some(ram - headroom(view, packs, ram)?)
 }
 
 /// Whether the eviction was ever seen, or could be seen at this log level.

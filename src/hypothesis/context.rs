@@ -272,11 +272,29 @@ pub fn same_dir(a: &str, b: &str) -> bool {
 /// The fact that the sign looks at is told, and fits.
 fn shows(session: &Session, sign: &SignDef) -> bool {
     let with = sign.with.iter().all(|(name, text)| session.text(name) == Some(text));
-    with && match session.text(&sign.fact) {
-        Some(text) => sign.fits(text),
+    with && match (session.text(&sign.fact), session.flag_fact(&sign.fact)) {
+        (Some(text), _) => sign.fits(text),
+        (None, Some(value)) => sign.fits(if value { "true" } else { "false" }),
         // A number is told as well, where any value will do.
-        None => session.fact(&sign.fact).is_some() && sign.fits(""),
+        (None, None) => session.fact(&sign.fact).is_some() && sign.fits(""),
     }
+}
+
+/// Lines that tell a crash, an exit code or a fault of the GPU, and native modules of a crash report.
+pub fn fault_lines(session: &Session) -> impl Iterator<Item = &str> {
+    let ending = session.ending.as_ref();
+    let ends = ending.into_iter().flat_map(|ending| ending.crash.iter().chain(&ending.exit_at));
+    let native = session.crash_stack.iter().flat_map(|stack| &stack.native).map(|frame| frame.file.as_str());
+    let raised = session.exceptions.iter().map(|exception| exception.message.as_str());
+    let full = session.ooms.iter().map(|oom| oom.at.text.as_str());
+    ends.chain(&session.error_notices).map(|at| at.text.as_str()).chain(native).chain(raised).chain(full)
+}
+
+/// Files that tracebacks and crash reports name.
+fn frame_paths(session: &Session) -> impl Iterator<Item = &str> {
+    let raised = session.exceptions.iter().flat_map(|exception| exception.first_frame.iter().chain(&exception.frames));
+    let crashed = session.crash_stack.iter().flat_map(|stack| &stack.frames).map(|frame| frame.file.as_str());
+    raised.map(String::as_str).chain(crashed)
 }
 
 fn os_of(session: &Session, packs: &Packs) -> Os {
@@ -290,12 +308,18 @@ fn os_of(session: &Session, packs: &Packs) -> Os {
     let sign = sign.or_else(|| by(SignPlace::Line, session.text("launcher")?));
     let pause = session.ending.as_ref().and_then(|ending| ending.pause.as_ref());
     let sign = sign.or_else(|| by(SignPlace::Line, &pause?.text));
+    let sign = sign.or_else(|| frame_paths(session).find_map(|path| by(SignPlace::Path, path)));
+    let sign = sign.or_else(|| fault_lines(session).find_map(|line| by(SignPlace::Fault, line)));
     sign.and_then(|sign| Os::named(&sign.is)).unwrap_or(Os::Unknown)
 }
 
 fn gpu_of(session: &Session, packs: &Packs) -> Gpu {
-    let mut signs = packs.signs_of(SignOf::Gpu).filter(|sign| shows(session, sign));
-    signs.find_map(|sign| Gpu::named(&sign.is)).unwrap_or(Gpu::Unknown)
+    let at = |place: SignPlace| packs.signs_of(SignOf::Gpu).filter(move |sign| sign.place == place);
+    let sign = at(SignPlace::Fact).find(|sign| shows(session, sign)).or_else(|| {
+        let mut lines = fault_lines(session).chain(frame_paths(session));
+        lines.find_map(|line| at(SignPlace::Fault).find(|sign| sign.fits(line)))
+    });
+    sign.and_then(|sign| Gpu::named(&sign.is)).unwrap_or(Gpu::Unknown)
 }
 
 fn version_of(timeline: &Timeline, session: &Session, messages: &Messages<'_>) -> (VersionSpan, VersionReport) {

@@ -1,10 +1,10 @@
 //! Does a number of bytes factor into the sizes of pictures that the log tells: frames × height × width × channels × bytes?
 
-use crate::catalog::messages::Messages;
-use crate::event::{Array, Dimensions};
 use super::context::Context;
 use super::finding::{Basis, Figure};
 use super::finding_builder::told;
+use crate::catalog::messages::Messages;
+use crate::event::{Array, Dimensions};
 use crate::text;
 
 /// Bytes that one number of an array may take: 8, 16, 32 and 64 bit.

@@ -7,7 +7,7 @@ use super::finding_builder::{FindingBuilder, counted, evidence, told};
 use super::host::is_absurd;
 use crate::catalog::messages::Messages;
 use crate::catalog::{SignDef, SignOf, Verdict};
-use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
+use crate::timeline::{Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
@@ -22,22 +22,21 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(import_failure(view, messages));
     let exceptions = &view.session.exceptions;
+    let fault = super::fault::examine(view, messages);
     let raised: Vec<&Exception> = exceptions
         .iter()
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, messages) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
         .filter(|exception| !told_by_host_oom(exception, view))
-        .filter(|exception| !told_by_oom(exception, view) && (!of_crash(exception, view) || !exception.dirs.is_empty()))
+        .filter(|exception| !told_by_oom(exception, view) && !(fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
     let mut core_told = false;
     for exception in raised.iter().rev() {
         let blamed = exception.dirs.last().filter(|dir| {
-            !messages.packs.is_own_folder(dir)
-                && !only_passes(exception, view)
-                && outside(exception, messages).is_none()
+            !messages.packs.is_own_folder(dir) && !only_passes(exception) && outside(exception, messages).is_none()
         });
         match blamed {
             Some(dir) if !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
@@ -54,11 +53,12 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
             _ => {}
         }
     }
+    let crash = super::crash::examine(view, messages);
     if raised.is_empty() {
-        findings.extend(without_exception(view, messages));
-    } else if !raised.iter().any(|exception| of_crash(exception, view)) {
-        findings.extend(crash(view).map(|at| crash_finding(at, view, messages)));
+        findings.extend(without_exception(view, messages, crash.is_some() || fault.is_some()));
     }
+    findings.extend(fault);
+    findings.extend(crash);
     findings
 }
 
@@ -110,15 +110,15 @@ fn told_by_host_oom(exception: &Exception, view: &Context<'_>) -> bool {
 }
 
 /// Nothing says what went wrong, and the last frame lies elsewhere: the pack's frames alone blame nobody.
-fn only_passes(exception: &Exception, view: &Context<'_>) -> bool {
-    unnamed(exception) && !exception.innermost_is_node && !of_crash(exception, view)
+fn only_passes(exception: &Exception) -> bool {
+    unnamed(exception) && !exception.innermost_is_node
 }
 
 /// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text))
+    super::fault::of(&text, messages).or_else(|| messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)))
 }
 
 /// The last error that was logged with its traceback while prompts ran, and ended none of them. A connection that broke is
@@ -137,17 +137,6 @@ pub fn stopped_by_user(exception: &Exception, messages: &Messages<'_>) -> bool {
 
 fn unnamed(exception: &Exception) -> bool {
     exception.kind.is_none() && exception.message.is_empty()
-}
-
-/// The frames are the stack of a native crash, whose header stands above them.
-fn of_crash(exception: &Exception, view: &Context<'_>) -> bool {
-    unnamed(exception) && crash(view).is_some_and(|crash| crash.place <= exception.at.place)
-}
-
-/// The line that says that this start ended in a native crash.
-fn crash<'t>(view: &Context<'t>) -> Option<&'t Evidence> {
-    let ending = view.ending().filter(|ending| ending.kind == EndingKind::NativeCrash)?;
-    ending.crash.as_ref()
 }
 
 fn absurd(exception: &Exception, view: &Context<'_>) -> bool {
@@ -189,26 +178,20 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
             && def.signature.iter().any(|text| exception.message.contains(text.as_str()))
     });
     let acquitted = known.filter(|def| def.verdict == "not-at-fault");
-    let native = of_crash(exception, view);
-    let cut_off = unnamed(exception) && !native;
+    let cut_off = unnamed(exception);
     let what = if cut_off { messages.text("error-unnamed", &[]) } else { what };
-    let (grade, reason) = match (exception.innermost_is_node, known, native) {
-        (_, Some(def), _) if def.verdict.starts_with("node-fault") => (Grade::Strong, "grade-node-known"),
-        (_, _, true) => (Grade::Moderate, "grade-node-crash"),
+    let (grade, reason) = match (exception.innermost_is_node, known) {
+        (_, Some(def)) if def.verdict.starts_with("node-fault") => (Grade::Strong, "grade-node-known"),
         _ if cut_off => (Grade::Moderate, "grade-error-unnamed"),
-        (true, _, _) => (Grade::Strong, "grade-node-innermost"),
-        (false, _, _) => (Grade::Moderate, "grade-node-passes"),
+        (true, _) => (Grade::Strong, "grade-node-innermost"),
+        (false, _) => (Grade::Moderate, "grade-node-passes"),
     };
     let status = match (acquitted.is_some(), grade) {
         (true, _) => Status::Possible,
         (false, Grade::Strong) => Status::Confirmed,
         _ => Status::Likely,
     };
-    let key = match (native, exception.innermost_is_node) {
-        (true, _) => "node-crash",
-        (false, true) => "node-raised",
-        (false, false) => "node-passed",
-    };
+    let key = if exception.innermost_is_node { "node-raised" } else { "node-passed" };
     let summary = messages.text(key, &[("dir", dir), ("what", &what)]);
     let mut lines = vec![evidence(&exception.at, None)];
     if let Some(at) = &exception.dir_at {
@@ -297,8 +280,22 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
             line.remark = Some(messages.text("remark-last-frame", &[("frame", frame)]));
         }
     }
-    let figures: Vec<Figure> = node_figure(exception, messages).into_iter().collect();
-    FindingBuilder::new(id, view.number, status, messages.text(key, &[("what", &what)]))
+    let fault = outside.filter(|sign| sign.of == SignOf::Fault);
+    let mut figures: Vec<Figure> = node_figure(exception, messages).into_iter().collect();
+    if fault.is_some() {
+        figures.extend(super::crash::surroundings(view, messages));
+    }
+    let starting = matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start)
+        && !started_all_the_same(exception, view);
+    let summary = match fault {
+        Some(sign) => {
+            let summary = super::fault::summary(sign, &exception.message, starting, messages);
+            let moment = view.ending().filter(|_| exception.prompt == view.session.current_prompt());
+            super::crash::with_moment(summary, moment, messages)
+        }
+        None => messages.text(key, &[("what", &what)]),
+    };
+    FindingBuilder::new(id, view.number, status, summary)
         .about(match outside {
             Some(sign) => &sign.is,
             None if kind.is_empty() => "error",
@@ -311,68 +308,10 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
         .because(lines)
 }
 
-/// A native crash; of the stack that may follow it, the first frame is the innermost.
-fn crash_finding(at: &Evidence, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
-    let stack = view.session.exceptions.iter().find(|exception| of_crash(exception, view));
-    let frame = stack.and_then(|stack| stack.first_frame.as_deref());
-    let starting = view.session.server_ready.is_none()
-        && stack.is_some_and(|stack| stack.in_module && stack.place != ExceptionPlace::Prompt);
-    let summary = match (frame, starting) {
-        (None, _) => messages.text("crash-text", &[]),
-        (Some(frame), true) => messages.text("crash-text-start", &[("frame", &short_frame(frame))]),
-        (Some(frame), false) => messages.text("crash-text-at", &[("frame", &short_frame(frame))]),
-    };
-    let mut lines = vec![evidence(at, None)];
-    lines.extend(stack.map(|stack| evidence(&stack.at, Some(messages.text("remark-crash-frame", &[])))));
-    let draft = FindingBuilder::new(Verdict::OtherError, view.number, Status::Confirmed, summary)
-        .about(if starting { "native-crash-at-start" } else { "native-crash" })
-        .grade(Grade::Strong, messages.text("grade-crash", &[]))
-        .in_prompt(view.session.current_prompt());
-    match frame {
-        Some(_) => draft.because(lines),
-        None => draft.settle(messages.text("settle-crash", &[])).because(lines),
-    }
-}
-
-/// The last parts of a frame's path, which name the package.
-fn short_frame(frame: &str) -> String {
-    let parts: Vec<&str> = frame.rsplitn(4, ['/', '\\']).take(3).collect();
-    parts.into_iter().rev().collect::<Vec<_>>().join("/")
-}
-
 /// Failures that leave no exception: a crash, an error of the native allocator, a refused prompt.
-fn without_exception(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Finding> {
+fn without_exception(view: &Context<'_>, messages: &Messages<'_>, crashed: bool) -> Vec<Finding> {
     let session = view.session;
     let mut findings = Vec::new();
-    if let Some(ending) = view.ending()
-        && ending.kind == EndingKind::NativeCrash
-    {
-        let code = ending.exit_code.map_or_else(String::new, |code| code.to_string());
-        match &ending.crash {
-            Some(at) => findings.push(crash_finding(at, view, messages)),
-            None => {
-                let lines = ending.at.iter().map(|at| evidence(at, None)).collect();
-                // What a Unix shell gives for a signal is plain; Windows gives its codes for more than one reason.
-                let signal = ending.exit_code.is_some_and(|code| (-64..=255).contains(&code));
-                let (status, key, grade, reason) = match signal {
-                    true => (Status::Likely, "crash-signal", Grade::Moderate, "grade-crash-signal"),
-                    false => (Status::Possible, "crash-code", Grade::Weak, "grade-crash-code"),
-                };
-                findings.push(
-                    FindingBuilder::new(
-                        Verdict::OtherError,
-                        view.number,
-                        status,
-                        messages.text(key, &[("code", &code)]),
-                    )
-                    .about(if signal { "native-crash" } else { "exit-code" })
-                    .grade(grade, messages.text(reason, &[]))
-                    .settle(messages.text("settle-crash", &[]))
-                    .because(lines),
-                );
-            }
-        }
-    }
     if let Some(errors) = &session.counts.aimdo_errors {
         findings.push(
             FindingBuilder::new(
@@ -391,6 +330,7 @@ fn without_exception(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Finding
     findings.extend(refused(view, messages));
     let prompts = session.prompts;
     if findings.is_empty()
+        && !crashed
         && prompts.executed == 0
         && session.server_ready.is_none()
         && let Some(at) = session.error_notices.last()

@@ -153,6 +153,9 @@ pub struct Finding {
     /// A later prompt ended well.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+    /// A native crash; its remedies go by what was switched on.
+    #[serde(skip)]
+    pub crash: bool,
     /// Nothing failed; it is only worth a word.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mentioned: bool,

@@ -66,6 +66,7 @@ impl FindingBuilder {
                 session,
                 prompt: None,
                 recovered: false,
+                crash: false,
                 mentioned: false,
             },
         }

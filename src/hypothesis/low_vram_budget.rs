@@ -48,7 +48,9 @@ struct Room {
 fn room(load: &Load, messages: &Messages<'_>) -> Option<Room> {
     let line = load.size_at.as_ref()?;
     let hit = messages.packs.matcher().find(line.text.as_bytes())?;
-    let number = |name: &str| std::str::from_utf8(hit.captures.get(name)?.text).ok()?.parse::<f64>().ok();
+    let number = |name: &str| {
+        std::str::from_utf8(hit.captures.get(name)?.text).ok()?.parse::<f64>().ok().filter(|number| number.is_finite())
+    };
     (hit.rule.event == EventKind::LoadPartial)
         .then(|| Some(Room { usable_mib: number("usable")?, loaded_mib: number("loaded") }))?
 }

@@ -3,9 +3,11 @@
 pub(crate) mod by_design;
 pub(crate) mod classes;
 pub(crate) mod context;
+pub(crate) mod crash;
 pub(crate) mod defaults;
 pub(crate) mod factor;
 pub(crate) mod failure;
+pub(crate) mod fault;
 pub(crate) mod finding;
 pub(crate) mod finding_builder;
 pub(crate) mod growth;

@@ -10,8 +10,8 @@ use super::finding::{Candidate, EvidenceReport, Finding, Grade, RuledOut, Status
 use super::finding_builder::{FindingBuilder, evidence};
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
-use crate::hypothesis::phase::{self, Scene};
 use crate::event::GIB;
+use crate::hypothesis::phase::{self, Scene};
 use crate::text;
 use crate::timeline::{Exception, OomRecord, UNNAMED};
 

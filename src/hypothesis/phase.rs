@@ -1,11 +1,11 @@
 //! In which step of a prompt's work memory ran out, and what kind of node asked for it: by the traceback, by the type
 //! of the node, or by the lines before.
 
-use crate::catalog::messages::Messages;
-use crate::catalog::{SignOf, SignPlace};
 use super::classes::kind;
 use super::context::Context;
 use super::finding::Basis;
+use crate::catalog::messages::Messages;
+use crate::catalog::{SignOf, SignPlace};
 use crate::timeline::{Exception, FrameSign, OomRecord, Pictures};
 
 /// Steps of the work, as the packs' signs call them.

@@ -90,7 +90,8 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             Verdict::ReloadEachPrompt,
             view.number,
             status,
-            messages.text(key, &[("class", &names.join(messages.list_mark())), ("prompts", &prompts), ("often", &often)]),
+            messages
+                .text(key, &[("class", &names.join(messages.list_mark())), ("prompts", &prompts), ("often", &often)]),
         )
         .about(class)
         .grade(grade, messages.text(reason, &[]))

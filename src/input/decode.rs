@@ -180,6 +180,10 @@ pub(crate) fn units(text: &[u8]) -> u64 {
     text.chunks(127).map(|bytes| u64::from(piece(bytes))).sum()
 }
 
+/// The code page of a log, once a line showed it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CodePage(Option<&'static Encoding>);
+
 /// Learns from lines that are not UTF-8 which code page a log has.
 pub(crate) struct Legacy {
     detector: chardetng::EncodingDetector,
@@ -194,7 +198,19 @@ impl Legacy {
         Self { detector: chardetng::EncodingDetector::new(), seen: 0, guess: None, used: None, out: String::new() }
     }
 
+    /// Knows the code page from the first line on.
+    pub(crate) fn of(page: CodePage) -> Self {
+        // What is known needs no evidence.
+        let seen = if page.0.is_some() { EVIDENCE } else { 0 };
+        Self { guess: page.0, used: page.0, seen, ..Self::new() }
+    }
+
     /// The code page that lines were decoded with.
+    pub(crate) fn page(&self) -> CodePage {
+        CodePage(self.used)
+    }
+
+    /// Its name.
     pub(crate) fn name(&self) -> Option<&'static str> {
         let used = self.used?;
         [

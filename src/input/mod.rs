@@ -13,6 +13,7 @@ mod page;
 mod part;
 mod prefix;
 mod progress_bar;
+mod raw;
 mod record;
 mod rows;
 mod scan;
@@ -23,9 +24,11 @@ mod stamp;
 mod tests;
 
 pub(crate) use batch::Batch;
+pub(crate) use decode::CodePage;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub(crate) use prefix::{level as level_of, strip as stripped};
+pub(crate) use raw::{Raw, RawLine};
 pub use source::{Compression, Source};
 
 use serde::Serialize;

@@ -208,7 +208,9 @@ fn bracket(s: &[u8]) -> Option<Bracket> {
         .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'?' | b'e' | b'+'))
         .count();
     let digits = s.get(at..at + number)?;
-    let value = short_decimal(digits).or_else(|| std::str::from_utf8(digits).ok()?.parse().ok());
+    let value = short_decimal(digits)
+        .or_else(|| std::str::from_utf8(digits).ok()?.parse().ok())
+        .filter(|value: &f64| value.is_finite());
     at += number;
     let unit = s.get(at..).unwrap_or_default();
     let length = memchr2(b',', b']', unit.get(..24).unwrap_or(unit));

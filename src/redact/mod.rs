@@ -1,45 +1,63 @@
 //! Text of a log becomes the same text without what is private: user and host names, addresses, keys, prompts,
-//! names of output files. Equal things get equal tokens; versions, class names, node folders and numbers stay.
+//! names of files and folders. Equal things get equal tokens; versions, class names, node folders and numbers stay.
 //!
-//! Works on single lines and knows no formats: `answer::clean` runs it over whole logs, before anything else
+//! Works on lines and knows no formats: `answer::clean` runs it over whole logs, before anything else
 //! reads them, so that no later stage can show what it never saw.
 
 mod accept;
-mod folded;
+mod check;
+mod encodings;
+mod found;
 mod names;
+mod paths;
+mod plain;
+mod region;
+mod rules;
+mod scan;
 mod shapes;
 mod tokens;
+mod window;
+mod words;
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use regex::{Captures, Regex};
+use regex::Regex;
 
+pub use check::{Checked, Checker};
+pub(crate) use plain::plain;
 pub use tokens::{Category, Replaced};
+pub use window::Window;
 
-use folded::{Folded, Whole};
+use found::{Found, settle};
 use names::Names;
-use shapes::{Shape, shapes};
+use paths::Paths;
+use region::{Region, Ruling};
+use shapes::Shapes;
 use tokens::Tokens;
+use words::Vocabulary;
+
+/// Fields of a JSON log that are told apart.
+const FIELDS: usize = 64;
+/// Ordinary names that are kept, to be told.
+const STAYED: usize = 20;
+/// Bytes of broken lines that are put together.
+const JOINED: usize = 16 * 1024;
 
 /// Replaces what is private, line by line.
 #[derive(Debug)]
 pub struct Redactor {
-    shapes: Vec<Shape>,
+    shapes: Shapes,
     token: Regex,
-    ansi: Regex,
     tokens: Tokens,
     names: Names,
+    vocabulary: Vocabulary,
     region: Region,
-    folded: Folded,
-    counting: bool,
-}
-
-/// A part of a log whose lines are private as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Region {
-    None,
-    Key,
-    Workflow,
+    /// The same for each field of a JSON log, whose texts come in turns.
+    regions: BTreeMap<String, Region>,
+    /// Accounts in telling places that are ordinary words and stay.
+    stayed: BTreeSet<String>,
 }
 
 impl Redactor {
@@ -48,84 +66,93 @@ impl Redactor {
     /// `node_folders`.
     #[must_use]
     pub fn new<'v>(vocabulary: impl IntoIterator<Item = &'v str>, node_folders: &[&str]) -> Self {
-        let words: BTreeSet<String> = vocabulary
-            .into_iter()
-            .flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric()))
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
         Self {
-            shapes: shapes(),
+            shapes: Shapes::new(),
             token: pattern(r"redacted-(?P<word>[a-z]+)-(?P<number>\d+)"),
-            ansi: pattern("\x1b\\[[0-9;?]*[A-Za-z]|\u{9b}[0-9;?]*[A-Za-z]"),
             tokens: Tokens::default(),
-            names: Names::new(words, node_folders),
+            names: Names::new(node_folders),
+            vocabulary: Vocabulary::new(vocabulary),
             region: Region::None,
-            folded: Folded::default(),
-            counting: true,
+            regions: BTreeMap::new(),
+            stayed: BTreeSet::new(),
         }
     }
 
     /// A new log begins: what an earlier one left open is closed.
     pub fn begin(&mut self) {
         self.region = Region::None;
-        self.folded = Folded::default();
+        self.regions.clear();
+    }
+
+    /// Works on a text of this field of a JSON log: what its last text left open goes on.
+    pub fn in_field<T>(&mut self, field: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        let kept = self.regions.remove(field).unwrap_or_default();
+        let outer = std::mem::replace(&mut self.region, kept);
+        let done = work(self);
+        let kept = std::mem::replace(&mut self.region, outer);
+        if kept != Region::None && self.regions.len() < FIELDS {
+            self.regions.insert(field.to_owned(), kept);
+        }
+        done
     }
 
     /// Takes note of what is private in a line, so that it is known before the first line is written.
     pub fn learn(&mut self, line: &str) {
-        self.counting = false;
-        for found in self.token.captures_iter(line) {
-            if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
-                self.tokens.reserve(&found["word"], number);
-            }
-        }
-        self.line(line);
-        let plain = self.ansi.replace_all(line, "").into_owned();
-        for whole in self.folded.put(&plain) {
-            self.learn_across_breaks(&whole);
-        }
-        self.counting = true;
+        self.learn_lines(&[line], false);
     }
 
-    /// Takes note of the pieces of what a window broke: each is private in its own line.
-    fn learn_across_breaks(&mut self, (text, breaks): &Whole) {
-        let mut pieces = Vec::new();
-        for shape in &self.shapes {
-            for found in shape.pattern.captures_iter(text) {
-                for (name, category) in shape.groups {
-                    let Some(secret) = found.name(name) else { continue };
-                    // The break may stand in what shows that something private follows.
-                    let shown = found.get(0).map_or(secret.range(), |whole| whole.range());
-                    if !breaks.iter().any(|at| shown.contains(at)) || !self.is_private(shape, &found, secret, text) {
-                        continue;
-                    }
-                    let mut start = secret.start();
-                    let within = breaks.iter().copied().filter(|at| secret.range().contains(at));
-                    for end in within.chain([secret.end()]) {
-                        let piece = text.get(start..end).unwrap_or_default().trim_end_matches(shape.trim);
-                        pieces.push((*category, piece.to_owned()));
-                        start = end;
-                    }
+    /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
+    /// is `redrawn`.
+    pub fn learn_lines(&mut self, lines: &[&str], redrawn: bool) {
+        let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
+        for text in texts.iter().filter(|text| text.contains("redacted-")) {
+            for found in self.token.captures_iter(text) {
+                if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
+                    self.tokens.reserve(&found["word"], number);
                 }
             }
         }
-        for (category, piece) in pieces {
-            self.names.add(category, &piece);
+        for (text, found) in texts.iter().zip(self.found_in(&texts, redrawn, false)) {
+            found.iter().for_each(|one| self.note(text, one));
+        }
+        if texts.len() > 1 {
+            let (whole, starts) = join(&texts);
+            for one in self.across(&whole, &starts, false) {
+                self.note(&whole, &one);
+                for piece in pieces(&one.at, &starts) {
+                    let piece = whole.get(piece).unwrap_or_default();
+                    self.names.add(one.category, piece, &self.vocabulary);
+                }
+            }
         }
     }
 
     /// The line without what is private. Colours are dropped: a code inside a word would hide it.
     pub fn line(&mut self, line: &str) -> String {
-        let plain = self.ansi.replace_all(line, "").into_owned();
-        if let Some(whole) = self.region_line(&plain) {
-            return whole;
+        self.lines(&[line], false).pop().unwrap_or_default()
+    }
+
+    /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
+    /// is `redrawn`.
+    pub fn lines(&mut self, lines: &[&str], redrawn: bool) -> Vec<String> {
+        self.names.prepare();
+        let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
+        let mut found = self.found_in(&texts, redrawn, true);
+        if texts.len() > 1 {
+            let (whole, starts) = join(&texts);
+            for one in self.across(&whole, &starts, true) {
+                for (index, (start, _)) in starts.iter().enumerate() {
+                    let end = starts.get(index + 1).map_or(whole.len(), |(next, _)| *next);
+                    let at = one.at.start.max(*start)..one.at.end.min(end);
+                    if at.start < at.end
+                        && let (Some(list), Some((_, indent))) = (found.get_mut(index), starts.get(index))
+                    {
+                        list.push(Found::new(one.category, at.start - start + indent..at.end - start + indent));
+                    }
+                }
+            }
         }
-        let mut text = plain;
-        for index in 0..self.shapes.len() {
-            text = self.apply(index, &text);
-        }
-        self.names.replace(&text, &mut self.tokens, self.counting)
+        texts.iter().zip(found).map(|(text, found)| self.written(text, settle(found))).collect()
     }
 
     /// What was replaced, by category and token.
@@ -134,81 +161,159 @@ impl Redactor {
         self.tokens.replaced()
     }
 
-    /// Lines of a private key or of a workflow are private as a whole.
-    fn region_line(&mut self, line: &str) -> Option<String> {
-        let trimmed = line.trim();
-        match self.region {
-            Region::None => {
-                if trimmed.contains("PRIVATE KEY-----")
-                    && trimmed.contains("-----BEGIN")
-                    && !trimmed.contains("-----END")
-                {
-                    self.region = Region::Key;
-                } else if trimmed.starts_with("## Attached Workflow") {
-                    self.region = Region::Workflow;
-                }
-                None
-            }
-            Region::Key if trimmed.contains("-----END") => {
-                self.region = Region::None;
-                None
-            }
-            Region::Key => Some(self.whole(line, Category::Key)),
-            Region::Workflow if trimmed.starts_with("## ") => {
-                self.region = Region::None;
-                None
-            }
-            Region::Workflow if trimmed.is_empty() || trimmed.starts_with("```") => Some(line.to_owned()),
-            Region::Workflow if trimmed.starts_with("Please make sure that workflow") => Some(line.to_owned()),
-            Region::Workflow => Some(self.whole(line, Category::Workflow)),
+    /// Names that stand where an account is named, and stay because they are ordinary words.
+    pub fn stayed(&self) -> impl Iterator<Item = &str> {
+        self.stayed.iter().map(String::as_str)
+    }
+
+    /// Looks through a log that is about to be shown.
+    #[must_use]
+    pub fn checker(&self) -> Checker<'_> {
+        Checker::new(&self.tokens, &self.names, &self.vocabulary, &Vocabulary::default())
+    }
+
+    /// Looks through a report that is about to be shown; `own` are the texts that reports are made of.
+    #[must_use]
+    pub fn checker_of_report<'v>(&self, own: impl IntoIterator<Item = &'v str>) -> Checker<'_> {
+        Checker::new(&self.tokens, &self.names, &self.vocabulary, &Vocabulary::new(own))
+    }
+
+    /// What is private in each text, with the names known so far when `names` is set.
+    fn found_in(&mut self, texts: &[Cow<'_, str>], redrawn: bool, names: bool) -> Vec<Vec<Found>> {
+        if !redrawn || texts.len() < 2 {
+            return texts.iter().map(|text| self.found(text, names)).collect();
+        }
+        // What the lines before say of this one, they say of all its parts.
+        let whole = texts.concat();
+        match self.region.line(&whole, false, &self.vocabulary) {
+            Ruling::Usual => texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect(),
+            Ruling::Stays => vec![Vec::new(); texts.len()],
+            Ruling::Whole(category) => texts.iter().map(|text| vec![Found::new(category, 0..text.len())]).collect(),
         }
     }
 
-    fn whole(&mut self, line: &str, category: Category) -> String {
-        match line.trim() {
-            "" => line.to_owned(),
-            text if self.token.find(text).is_some_and(|found| found.as_str() == text) => line.to_owned(),
-            text => self.tokens.token(category, text, self.counting),
+    /// What is private in a text, with the names known so far when `names` is set.
+    fn found(&mut self, text: &str, names: bool) -> Vec<Found> {
+        let stripped = crate::input::stripped(text.trim_end().as_bytes());
+        let begin = text.trim_end().len().saturating_sub(stripped.text.len());
+        let body = text.get(begin..).unwrap_or(text);
+        let fresh = stripped.stamp.is_some() || stripped.tagged;
+        match self.region.line(body, fresh, &self.vocabulary) {
+            Ruling::Usual => {}
+            Ruling::Stays => return Vec::new(),
+            Ruling::Whole(category) => {
+                let start = begin + (body.len() - body.trim_start().len());
+                let at = start..begin + body.trim_end().len();
+                let done = accept::is_token(body);
+                return if done { Vec::new() } else { vec![Found::new(category, at)] };
+            }
         }
+        let (found, stayed) = self.shaped(text, begin, names);
+        let room = STAYED.saturating_sub(self.stayed.len());
+        self.stayed.extend(stayed.into_iter().take(room));
+        let found = settle(found);
+        let end = text.trim_end().len();
+        if let Some(prompt) =
+            found.iter().find(|one| one.category == Category::Prompt && one.at.end >= end && one.at.len() > 3)
+            && self.region == Region::None
+            && !text.get(prompt.at.clone()).is_some_and(|text| text.contains("redacted-"))
+        {
+            self.region.prompt_ends(text.get(prompt.at.clone()).unwrap_or_default(), fresh);
+        }
+        found
     }
 
-    fn apply(&mut self, index: usize, text: &str) -> String {
-        let Some(shape) = self.shapes.get(index) else { return text.to_owned() };
+    /// The same without a look at the lines before.
+    fn shaped(&self, text: &str, body: usize, names: bool) -> (Vec<Found>, Vec<String>) {
+        let mut found = Vec::new();
+        workflow(text, &mut found);
+        self.shapes.find(text, body, &mut found);
+        scan::find(text, &mut found);
+        let paths = Paths { vocabulary: self.vocabulary.words(), stayed: RefCell::default() };
+        paths.find(text, &mut found);
+        if names {
+            self.names.find(text, &mut found);
+        }
+        (found, paths.stayed.into_inner())
+    }
+
+    /// What is private in the whole of broken lines, and shows only there.
+    fn across(&self, whole: &str, starts: &[(usize, usize)], names: bool) -> Vec<Found> {
+        let (mut found, _) = self.shaped(whole, 0, names);
+        found.retain(|one| {
+            starts.iter().skip(1).any(|(start, _)| one.shown.start < *start && *start < one.shown.end.max(one.at.end))
+        });
+        found
+    }
+
+    /// Takes note of something private.
+    fn note(&mut self, text: &str, one: &Found) {
+        let secret = text.get(one.at.clone()).unwrap_or_default();
+        self.names.add(one.category, secret, &self.vocabulary);
+        self.tokens.token(one.category, secret, false);
+    }
+
+    fn written(&mut self, text: &str, found: Vec<Found>) -> String {
         let mut out = String::new();
         let mut end = 0;
-        for found in shape.pattern.captures_iter(text) {
-            for (name, category) in shape.groups {
-                let Some(secret) = found.name(name) else { continue };
-                if secret.start() < end || !self.is_private(shape, &found, secret, text) {
-                    continue;
-                }
-                let (Some(before), Some(whole)) = (text.get(end..secret.start()), text.get(secret.range())) else {
-                    continue;
-                };
-                out.push_str(before);
-                let kept = whole.len() - whole.trim_end_matches(shape.trim).len();
-                let (whole, tail) = whole.split_at_checked(whole.len() - kept).unwrap_or((whole, ""));
-                self.names.add(*category, whole);
-                out.push_str(&self.tokens.token(*category, whole, self.counting));
-                out.push_str(tail);
-                end = secret.end();
-            }
+        for one in found {
+            let Some(secret) = text.get(one.at.clone()) else { continue };
+            out.push_str(text.get(end..one.at.start).unwrap_or_default());
+            out.push_str(&self.tokens.token(one.category, secret, true));
+            end = one.at.end;
         }
         out.push_str(text.get(end..).unwrap_or_default());
         out
     }
+}
 
-    fn is_private(&self, shape: &Shape, found: &Captures<'_>, secret: regex::Match<'_>, text: &str) -> bool {
-        let word = secret.as_str().trim_end_matches(shape.trim);
-        let clean = self.token.replace_all(word, "");
-        // What is a token, or nothing but tokens and marks between them, was cleaned before.
-        let done = clean.len() < word.len() && !clean.chars().any(char::is_alphanumeric);
-        if word.is_empty() || done {
-            return false;
+/// Broken lines as one text; where each begins in it, and how much of the line was left out before (its prefix).
+fn join(texts: &[Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
+    let mut whole = String::new();
+    let mut starts = Vec::new();
+    let mut fresh = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let stripped = crate::input::stripped(text.as_bytes());
+        let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
+        let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
+        // A stamp or a level where the first line has none: another record begins, and nothing goes on across it.
+        fresh.push(stripped.stamp.is_some() || stripped.tagged);
+        if index > 0 && fresh.first() == Some(&false) && fresh.last() == Some(&true) {
+            whole.push('\n');
         }
-        let before = text.get(..secret.start()).unwrap_or_default();
-        let after = text.get(secret.end()..).unwrap_or_default();
-        (shape.accept)(word, before, after, found)
+        starts.push((whole.len(), indent));
+        if whole.len() < JOINED {
+            whole.push_str(text.get(indent..).unwrap_or_default());
+        }
+    }
+    (whole, starts)
+}
+
+/// The parts of `at` between the starts of lines.
+fn pieces<'s>(
+    at: &'s std::ops::Range<usize>,
+    starts: &'s [(usize, usize)],
+) -> impl Iterator<Item = std::ops::Range<usize>> + 's {
+    let inner = starts.iter().map(|(start, _)| *start).filter(|start| at.start < *start && *start < at.end);
+    let from = std::iter::once(at.start).chain(inner.clone());
+    from.zip(inner.chain(std::iter::once(at.end))).map(|(from, to)| from..to)
+}
+
+/// A workflow in one line, from its first brace on.
+fn workflow(text: &str, found: &mut Vec<Found>) {
+    let marks = ["class_type", "widgets_values", "last_node_id", "last_link_id"];
+    let Some(at) = marks.iter().filter_map(|mark| memchr::memmem::find(text.as_bytes(), mark.as_bytes())).min() else {
+        return;
+    };
+    let quoted = text.get(..at).is_some_and(|before| before.ends_with(['"', '\'']));
+    let refusal =
+        ["node_errors", "extra_info", "invalid prompt", "missing_node_type"].iter().any(|mark| text.contains(mark));
+    let (Some(begin), false, true) = (text.find('{'), refusal, quoted) else { return };
+    if begin < at {
+        // In a report on one line the workflow ends where the line would.
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest.find("\\n").filter(|_| text.get(..begin).is_some_and(|before| before.contains("\\n")));
+        found.push(Found::new(Category::Workflow, begin..end.map_or(text.trim_end().len(), |end| at + end)));
     }
 }
 

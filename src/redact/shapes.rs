@@ -1,236 +1,200 @@
-//! How private things look: one pattern each, tried in this order on every line.
+//! Shapes of private things: a text is searched once for all their needles, and patterns are tried where one stands.
 //!
-//! Groups hold the part that is replaced, so that what stands around it (`Authorization: Bearer`, `/home/`) stays.
+//! A pattern looks at few letters behind its needle, so that the time is that of reading the text.
 
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
-use super::accept::{self, Accept};
+use super::accept::{Context, accepts};
+use super::found::Found;
+use super::pattern;
+use super::rules::{Back, RULES, Row, Unless};
 use super::tokens::Category;
 
-/// One way in which something private looks.
+/// Bytes behind a needle that a pattern looks at; what is private and longer goes on to the end of the text.
+const REACH: usize = 2048;
+/// Letters that a pattern takes from before its needle.
+const BACK: usize = 200;
+/// Signs at the end of a name that belong to the sentence.
+const TRIM: &[char] = &['.', ',', ';', ':', ')', ']', '\'', '"', '`', '!', '?'];
+
 #[derive(Debug)]
-pub(super) struct Shape {
-    pub(super) pattern: Regex,
-    pub(super) groups: &'static [(&'static str, Category)],
-    /// Signs at the end that belong to the sentence and not to the secret.
-    pub(super) trim: &'static [char],
-    pub(super) accept: Accept,
+struct Shape {
+    pattern: Regex,
+    /// Number of a group, and what it holds.
+    groups: Vec<(usize, Category)>,
+    edge: bool,
+    begins: bool,
+    back: Back,
+    unless: Unless,
 }
 
-type Row = (&'static str, &'static [(&'static str, Category)], Accept);
-
-const KEY: &[(&str, Category)] = &[("a", Category::Key), ("b", Category::Key), ("c", Category::Key)];
-const PROMPT: &[(&str, Category)] = &[("a", Category::Prompt), ("b", Category::Prompt)];
-const USER: &[(&str, Category)] = &[("a", Category::User)];
-const HOST: &[(&str, Category)] = &[("a", Category::Host)];
-const FILE: &[(&str, Category)] = &[("a", Category::File)];
-const ADDRESS: &[(&str, Category)] = &[("a", Category::Address)];
-
-/// A value behind a name: in quotes (which may be escaped), or one word.
-macro_rules! value {
-    () => {
-        r#"\\?(?:"(?P<a>[^"\\]+)|'(?P<b>[^'\\]+)|(?P<c>[^\s"',;&)}\]\\]+))"#
-    };
+/// All shapes, ready to be looked for.
+#[derive(Debug)]
+pub(super) struct Shapes {
+    shapes: Vec<Shape>,
+    needles: AhoCorasick,
+    /// The shape of each needle.
+    of_needle: Vec<usize>,
 }
 
-/// Endings of pictures, films and sounds.
-macro_rules! media {
-    () => {
-        r"\.(?:png|jpe?g|webp|gif|bmp|tiff?|exr|avif|heic|apng|mp4|webm|mkv|mov|avi|wav|flac|mp3|ogg|opus|latent|glb)"
-    };
-}
+impl Shapes {
+    pub(super) fn new() -> Self {
+        let rows = &RULES.shapes;
+        let mut of_needle = Vec::new();
+        let mut needles = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            for needle in &row.needles {
+                needles.push(needle.as_str());
+                of_needle.push(index);
+            }
+        }
+        Self {
+            shapes: rows.iter().map(compile).collect(),
+            needles: AhoCorasick::builder()
+                .kind(Some(AhoCorasickKind::DFA))
+                .ascii_case_insensitive(true)
+                .build(needles)
+                .expect("the needles are constants that every test compiles"),
+            of_needle,
+        }
+    }
 
-const ROWS: &[Row] = &[
-    // ---- keys ----
-    (r"\b(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;/]+(?P<a>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+]|$)", KEY, accept::always),
-    (r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?P<a>.+?)(?:-----END|$)", KEY, accept::always),
-    (
-        concat!(
-            r"\b(?P<a>sk-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}",
-            r"|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}",
-            r"|ya29\.[A-Za-z0-9_-]{20,}|r8_[A-Za-z0-9]{20,}|comfyui-[0-9a-f]{32,}|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}",
-            r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|rpa_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|xai-[A-Za-z0-9]{20,}",
-            r"|nvapi-[A-Za-z0-9_-]{20,}|dop_v1_[0-9a-f]{40,}|tskey-[A-Za-z0-9-]{16,}|fal-[A-Za-z0-9:_-]{24,}|\d{8,10}:[A-Za-z0-9_-]{35}",
-            r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
-        ),
-        KEY,
-        accept::always,
-    ),
-    (r"hooks\.slack\.com/(?:services|workflows)/(?P<a>[A-Za-z0-9_/-]+)", KEY, accept::always),
-    (r"discord(?:app)?\.com/api/webhooks/(?P<a>[A-Za-z0-9_/-]+)", KEY, accept::always),
-    (r#"(?i)\b[a-z][a-z0-9+.-]*://(?P<a>[^\s/'"<>\\]+)@"#, KEY, accept::login),
-    (r#"(?i)authorization\\?["']?\s*[:=]\s*\\?["']?digest\s+(?P<a>[^\r\n]+)"#, KEY, accept::always),
-    (
-        r#"(?i)authorization\\?["']?\s*[:=]\s*\\?["']?(?:(?:bearer|basic|token|apikey|negotiate)\s+)?(?P<a>[^\s"',;)}\]\\]{3,})"#,
-        KEY,
-        accept::always,
-    ),
-    (r"(?i)\bbearer\s+(?P<a>[A-Za-z0-9._~+/=-]{8,})", KEY, accept::always),
-    (
-        concat!(
-            r#"(?i)(?:\b|_)(?:passw(?:or)?d|passwd|passphrase|client[_-]?secret|secret)\\?["']?\s*[:=]\s*"#,
-            value!()
-        ),
-        KEY,
-        accept::password_value,
-    ),
-    (
-        concat!(
-            r#"(?i)(?:\b|_)(?:x-)?(?:api[_-]?key|apikey|access[_-]?key(?:[_-]id)?|secret[_-]?(?:access[_-]?)?key|private[_-]?key|auth[_-]?key|"#,
-            r#"(?:access|auth|refresh|api|hf|id|session|bot|bearer|security|user|civitai)[_-]?token|authtoken|token)\\?["']?\s*[:=]\s*"#,
-            value!()
-        ),
-        KEY,
-        accept::token_value,
-    ),
-    (
-        concat!(
-            r#"\b[A-Z0-9_]*(?:TOKEN|API_?KEY|SECRET|PASSWORD|PASSWD|ACCESS_KEY|PRIVATE_KEY|CREDENTIALS?)[A-Z0-9_]*\s*=\s*"#,
-            value!()
-        ),
-        KEY,
-        accept::token_value,
-    ),
-    (
-        r#"(?i)--[a-z-]*(?:api-?key|token|passw(?:or)?d|secret|auth)[a-z-]*(?:\s+|=)["']?(?P<a>[^\s"']{4,})"#,
-        KEY,
-        accept::token_value,
-    ),
-    (
-        r#"(?i)[?&;](?:sig|signature|key|token|auth|code|x-amz-(?:signature|credential|security-token)|x-goog-signature)=(?P<a>[^&\s"'\\]+)"#,
-        KEY,
-        accept::token_value,
-    ),
-    (r"(?i)\b(?:set-)?cookie\s*:\s*(?P<a>[^\r\n]+)", KEY, accept::always),
-    // ---- workflows and prompts ----
-    (r#"(?P<a>\{.*"(?:widgets_values|class_type|last_node_id)".*)$"#, &[("a", Category::Workflow)], accept::always),
-    (
-        r#"(?P<a>\{(?:[^\\]|\\[^n])*\\"(?:widgets_values|class_type|last_node_id)\\"(?:[^\\]|\\[^n])*)"#,
-        &[("a", Category::Workflow)],
-        accept::always,
-    ),
-    (
-        concat!(
-            r#"(?i)["'](?:text|prompt|(?:positive|negative)(?:_prompt)?|text_[gl]|clip_[lg]|t5xxl|wildcard_text|populated_text|caption|"#,
-            r#"(?:user|system)_prompt|instructions?|filename_prefix)["']\s*:\s*(?:"(?P<a>(?:[^"\\]|\\.)+)"|'(?P<b>(?:[^'\\]|\\.)+)')"#
-        ),
-        PROMPT,
-        accept::prompt,
-    ),
-    (
-        concat!(
-            r#"(?i)\\"(?:text|prompt|(?:positive|negative)(?:_prompt)?|text_[gl]|clip_[lg]|t5xxl|wildcard_text|populated_text|caption|"#,
-            r#"(?:user|system)_prompt|instructions?|filename_prefix)\\"\s*:\s*\\"(?P<a>(?:[^"\\]|\\[^"])+)\\""#
-        ),
-        PROMPT,
-        accept::prompt,
-    ),
-    (r"(?i)(?:^|[^a-z0-9_])prompt(?: text)?\s*[:=]\s*(?P<a>\S[^\r\n]*)", PROMPT, accept::prompt),
-    (
-        r"(?i)^\W*(?:\[[^\]]+\]\s*)?(?:positive|negative|caption|wildcard|tags)\s*[:=]\s*(?P<a>\S[^\r\n]{2,})",
-        PROMPT,
-        accept::prompt,
-    ),
-    // ---- addresses ----
-    (
-        r"(?P<a>[\p{L}0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})",
-        &[("a", Category::Email)],
-        accept::email,
-    ),
-    (
-        r"(?:^|[\s(\[│❯➜])(?P<a>[\p{L}_][\p{L}0-9._-]*)@(?P<h>[A-Za-z][A-Za-z0-9.-]*)(?::\s?[~/]|:[^\s]*[$#]|\s+[~/\p{L}0-9._-]*\]?\s?[$#%❯>])",
-        &[("a", Category::User), ("h", Category::Host)],
-        user_or_host,
-    ),
-    (r"(?P<a>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})", ADDRESS, accept::ipv4),
-    (
-        r"(?i)(?:^|[^0-9a-z:_])(?P<a>(?:[23][0-9a-f]{3}|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f])(?::{1,2}[0-9a-f]{0,4}){2,7})",
-        ADDRESS,
-        accept::ipv6,
-    ),
-    (
-        r"(?i)(?:^|[^0-9a-z:-])(?P<a>(?:[0-9a-f]{2}:){5}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?:[^0-9a-z:-]|$)",
-        ADDRESS,
-        accept::always,
-    ),
-    (
-        r"(?i)\b(?P<a>(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})",
-        &[("a", Category::Device)],
-        accept::always,
-    ),
-    // ---- accounts ----
-    (
-        r#"(?i)[a-z]:[\\/]+(?:users|documents and settings)[\\/]+(?P<a>[^\\/\r\n:*?"'<>|]{1,64})[\\/]"#,
-        USER,
-        accept::user,
-    ),
-    // WSL and Cygwin show Windows' folders; elsewhere a further word of a name begins with a capital letter.
-    (r#"(?i)(?:^|[\s"'=:(])/(?:mnt/|cygdrive/)?[a-z]/users/+(?P<a>[^\\/\r\n:*?"'<>|,;]{1,64})/"#, USER, accept::user),
-    (
-        r#"[\\/](?:[Hh]ome|[Uu]sers)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+(?: \p{Lu}[^\\/\s:*?"'`<>|,;()\[\]{}]*){1,3})[\\/]"#,
-        USER,
-        accept::user,
-    ),
-    (r#"(?i)[\\/](?:home|users)[\\/]+(?P<a>[^\\/\s:*?"'`<>|,;()\[\]{}]+)"#, USER, accept::user),
-    (r#"/(?:run/)?media/(?P<a>[^/\s:"']+)/"#, USER, accept::user),
-    (r#"(?:^|[\s'"=:])~(?P<a>[A-Za-z_][A-Za-z0-9._-]*)/"#, USER, accept::user),
-    (r#"\b(?:USER|USERNAME|LOGNAME|SUDO_USER)\s*=\s*["']?(?P<a>[^\s"';]+)"#, USER, accept::user),
-    (r"\b[ug]id=\d+\((?P<a>[^)\s]+)\)", USER, accept::user),
-    (r#"OneDrive - (?P<a>[^\\/\r\n"']+)[\\/]"#, &[("a", Category::Organisation)], accept::always),
-    // ---- machines ----
-    (
-        r"^\S{1,9}\s+\d{1,2}\s+\d\d:\d\d:\d\d\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[:]+(?:\[\d+\])?:",
-        HOST,
-        accept::host,
-    ),
-    (
-        r"^\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)\s+(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\s+[^\s\[]+\[\d+\]:",
-        HOST,
-        accept::host,
-    ),
-    (
-        r#"(?i)\b(?:hostname|computername|computer name|machine ?name|nodename|server ?name)\\?["']?\s*[:=]\s*\\?["']?(?P<a>[A-Za-z0-9][A-Za-z0-9._-]+)"#,
-        HOST,
-        accept::host,
-    ),
-    (
-        r"(?i)\b[a-z][a-z0-9+.-]*://(?:redacted-key-\d+@)?(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*)",
-        HOST,
-        accept::host,
-    ),
-    (
-        r"(?i)\b(?P<a>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]+)*\.(?:local|lan|internal|corp|localdomain|intranet|ts\.net))\b",
-        HOST,
-        accept::local_host,
-    ),
-    (r#"(?:^|[\s'"(=])\\{2,4}(?P<a>[A-Za-z0-9][A-Za-z0-9._-]*)\\{1,2}(?:[^\\\s]|$)"#, HOST, accept::host),
-    // ---- files ----
-    (concat!(r#"(?i)[\\/](?:output|input|temp)[\\/]+(?P<a>[^\r\n"'<>|*?]+?"#, media!(), r")\b"), FILE, accept::always),
-    (concat!(r#"(?i)[\\/](?P<a>[^\\/\r\n"'<>|:*?,;]+?"#, media!(), r")\b"), FILE, accept::always),
-    (concat!(r#"(?i)["'](?P<a>[^"'\r\n\\/]+?"#, media!(), r")\b"), FILE, accept::always),
-    (concat!(r#"(?i)(?P<a>[^\s\\/"'<>|:,;()\[\]{}=?&]+"#, media!(), r")\b"), FILE, accept::always),
-];
-
-/// The account or the machine of a shell prompt.
-fn user_or_host(name: &str, before: &str, after: &str, found: &regex::Captures<'_>) -> bool {
-    match found.name("h") {
-        Some(host) if host.as_str() == name => accept::host(name, before, after, found),
-        _ => accept::user(name, before, after, found),
+    /// Adds what is private in `text`, whose prefixes end at `body`.
+    pub(super) fn find(&self, text: &str, body: usize, found: &mut Vec<Found>) {
+        let mut ends: Vec<usize> = Vec::new();
+        for hit in self.needles.find_overlapping_iter(text) {
+            let Some(index) = self.of_needle.get(hit.pattern().as_usize()).copied() else { continue };
+            let Some(shape) = self.shapes.get(index) else { continue };
+            if ends.is_empty() {
+                ends.resize(self.shapes.len(), 0);
+            }
+            let Some(end) = ends.get_mut(index) else { continue };
+            if shape.back == Back::Text && body > 0 {
+                shape.tried(text, (0, hit.range()), 0, found);
+            }
+            if let Some(tried) = shape.tried(text, (body, hit.range()), *end, found) {
+                *end = tried;
+            }
+        }
     }
 }
 
-/// All shapes, compiled.
-pub(super) fn shapes() -> Vec<Shape> {
-    ROWS.iter()
-        .map(|(text, groups, accept)| Shape {
-            pattern: super::pattern(text),
-            groups,
-            trim: if *groups == USER || *groups == HOST {
-                &['.', ',', ';', ':', ')', ']', '\'', '"', '`', '!', '?']
-            } else {
-                &[]
-            },
-            accept: *accept,
-        })
-        .collect()
+impl Shape {
+    /// Tries the pattern at a needle; where it need not be tried again before.
+    fn tried(
+        &self,
+        text: &str,
+        (body, needle): (usize, Range<usize>),
+        after: usize,
+        found: &mut Vec<Found>,
+    ) -> Option<usize> {
+        let before = text.get(..needle.start)?;
+        let body = body.min(needle.start);
+        if (self.edge && before.ends_with(|letter: char| letter.is_ascii_alphanumeric()))
+            || (self.begins && !begins(text.get(body..needle.start)?))
+            || (self.back != Back::Text && needle.start < after)
+        {
+            return None;
+        }
+        let start = match self.back {
+            Back::Nothing => needle.start,
+            Back::Word => word_before(before).max(after),
+            Back::Text => chars_before(before, BACK).max(body),
+        };
+        if self.back == Back::Text && after > start {
+            return None;
+        }
+        let mut cut = text.len().min(needle.end + REACH);
+        while !text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let slice = text.get(start..cut)?;
+        let Some(caught) = self.pattern.captures(slice) else {
+            // From the beginning of the text it fails for all needles.
+            return (self.back == Back::Text).then_some(needle.end);
+        };
+        let whole = caught.get(0)?;
+        let shown_end = if start + whole.end() == cut { text.len() } else { start + whole.end() };
+        let mut end = start + 1;
+        for (number, category) in &self.groups {
+            let Some(group) = caught.get(*number) else { continue };
+            let last = if start + group.end() == cut { text.len() } else { start + group.end() };
+            let mut at = start + group.start()..last;
+            let secret = text.get(at.clone()).unwrap_or_default();
+            if matches!(category, Category::User | Category::Host) {
+                at.end = at.start + secret.trim_end_matches(TRIM).len();
+            }
+            let context = Context { text, at: at.clone(), category: *category };
+            if accepts(self.unless, &context) {
+                found.push(Found { at, category: *category, shown: start..shown_end });
+                end = end.max(last);
+            }
+        }
+        Some(end)
+    }
+}
+
+/// Only blanks stand before, or a program's name and a mark.
+fn begins(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', '\t', '"', '\'', '#', '*', '-', '>', '_', '`', '(', '<', '【', '「']);
+    before.is_empty()
+        || before.ends_with([']', ':', '|', '>', '：', '】', '」', '~', '=', ')', '✨', '├', '└'])
+        || before.ends_with(" -")
+}
+
+/// Where the word begins that ends with `before`.
+fn word_before(before: &str) -> usize {
+    let part = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-' | '+' | '%' | '*' | '•');
+    let mut start = before.len();
+    for (at, letter) in before.char_indices().rev().take(BACK) {
+        if !part(letter) {
+            break;
+        }
+        start = at;
+    }
+    start
+}
+
+/// Where the last `count` letters begin.
+fn chars_before(before: &str, count: usize) -> usize {
+    before.char_indices().rev().take(count).last().map_or(before.len(), |(at, _)| at)
+}
+
+fn compile(row: &Row) -> Shape {
+    let mut needles: Vec<&str> = row.needles.iter().map(String::as_str).collect();
+    needles.sort_by_key(|needle| std::cmp::Reverse(needle.len()));
+    let needles: Vec<String> = needles.into_iter().map(regex::escape).collect();
+    let text = row
+        .pattern
+        .replace("{needles}", &format!("(?:{})", needles.join("|")))
+        .replace("{q}", r#"(?:\\*["'`])?"#)
+        .replace("{sep}", r"\s*(?:=>|:=|[:=：])\s*")
+        .replace("{value}", r#"(?:\\*"(?P<key>[^"\\\n]+)|\\*'(?P<key2>[^'\\\n]+)|(?P<key3>[^\s"',;&)}\]\\]+))"#)
+        .replace("{line}", r"[^\r\n]*");
+    let pattern = pattern(&format!("^(?i:{text})"));
+    let groups =
+        pattern.capture_names().enumerate().filter_map(|(number, name)| Some((number, category(name?)?))).collect();
+    Shape { pattern, groups, edge: row.edge, begins: row.begins, back: row.back, unless: row.unless }
+}
+
+/// What a group is called after.
+fn category(name: &str) -> Option<Category> {
+    Category::of_word(name.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_compiles_and_replaces_something() {
+        let shapes = Shapes::new();
+        for (row, shape) in RULES.shapes.iter().zip(&shapes.shapes) {
+            assert!(!shape.groups.is_empty(), "{}", row._id);
+            assert!(row.needles.iter().all(|needle| *needle == needle.to_lowercase()), "{}", row._id);
+        }
+    }
 }

@@ -1,9 +1,12 @@
 //! Tokens that stand for private things: equal things get equal tokens, in the order in which they were met.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Different things of one category that are told apart; further ones share a token, so that memory stays flat.
-const LIMIT: usize = 20_000;
+/// Different things that are told apart; further ones of a category share a token, so that memory stays flat.
+const LIMIT: usize = 6_000;
+/// Bytes of an original that are kept: enough to look for it in what is to be shown.
+const KEPT: usize = 256;
 
 /// What kind of private thing it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +30,30 @@ pub enum Category {
     Organisation,
     /// Serial numbers of devices.
     Device,
+    /// Folders that somebody made up.
+    Folder,
+    /// Telephone numbers, names and numbers of chat services.
+    Contact,
+    /// Pictures and other data written out as letters.
+    Data,
 }
+
+/// All categories.
+const ALL: [Category; 13] = [
+    Category::User,
+    Category::Host,
+    Category::Address,
+    Category::Email,
+    Category::Key,
+    Category::Prompt,
+    Category::File,
+    Category::Workflow,
+    Category::Organisation,
+    Category::Device,
+    Category::Folder,
+    Category::Contact,
+    Category::Data,
+];
 
 impl Category {
     /// The word inside its tokens; also the end of its label's id.
@@ -44,12 +70,20 @@ impl Category {
             Self::Workflow => "workflow",
             Self::Organisation => "organisation",
             Self::Device => "device",
+            Self::Folder => "folder",
+            Self::Contact => "contact",
+            Self::Data => "data",
         }
+    }
+
+    /// The category of this word.
+    pub(super) fn of_word(word: &str) -> Option<Self> {
+        ALL.into_iter().find(|category| category.word() == word)
     }
 
     /// Case does not tell two of them apart.
     fn folds_case(self) -> bool {
-        matches!(self, Self::User | Self::Host | Self::Address | Self::Email | Self::Device)
+        matches!(self, Self::User | Self::Host | Self::Address | Self::Email | Self::Device | Self::Folder)
     }
 }
 
@@ -74,6 +108,8 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     known: BTreeMap<Category, BTreeMap<String, Known>>,
+    /// How many there are.
+    count: usize,
     /// Numbers that tokens in the log already have, by category word.
     reserved: BTreeMap<String, u64>,
 }
@@ -88,15 +124,26 @@ impl Tokens {
     /// The token of `secret`.
     pub(super) fn token(&mut self, category: Category, secret: &str, counting: bool) -> String {
         let first = self.reserved.get(category.word()).copied().unwrap_or(0);
+        let full = self.count >= LIMIT;
         let known = self.known.entry(category).or_default();
-        let mut key = if category.folds_case() { secret.to_lowercase() } else { secret.to_owned() };
-        if known.len() >= LIMIT && !known.contains_key(&key) {
+        let mut key = kept(category, secret);
+        if full && !known.contains_key(&key) {
             key = String::new();
         }
         let number = first + known.len() as u64 + 1;
-        let entry = known.entry(key).or_insert_with(|| Known { number, count: 0, hint: hint(category, secret) });
+        let entry = known.entry(key).or_insert_with(|| {
+            self.count += 1;
+            Known { number, count: 0, hint: hint(category, secret) }
+        });
         entry.count += u64::from(counting);
         format!("redacted-{}-{}", category.word(), entry.number)
+    }
+
+    /// Every original, or its beginning when it is long.
+    pub(super) fn originals(&self) -> impl Iterator<Item = (Category, &str)> {
+        self.known.iter().flat_map(|(category, known)| {
+            known.keys().filter(|key| !key.is_empty()).map(|key| (*category, key.split('\0').next().unwrap_or(key)))
+        })
     }
 
     /// Everything that was put in, by category and number.
@@ -119,10 +166,30 @@ impl Tokens {
     }
 }
 
+/// What is kept of an original: all of it, or its beginning and what tells it from others.
+fn kept(category: Category, secret: &str) -> String {
+    let key = if category.folds_case() { secret.to_lowercase() } else { secret.to_owned() };
+    if key.len() <= KEPT {
+        return key;
+    }
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let mut end = KEPT;
+    while !key.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}\0{:x}", key.get(..end).unwrap_or_default(), hasher.finish())
+}
+
 /// `al… (5)`; of a key only its length.
 fn hint(category: Category, secret: &str) -> String {
     let letters = secret.chars().count();
-    let shown = if matches!(category, Category::Key | Category::Workflow) || letters < 4 { 0 } else { 2 };
+    let shown =
+        if matches!(category, Category::Key | Category::Workflow | Category::Contact | Category::Data) || letters < 4 {
+            0
+        } else {
+            2
+        };
     let start: String = secret.chars().take(shown).filter(|letter| !letter.is_control()).collect();
     format!("{start}… ({letters})")
 }

@@ -63,6 +63,7 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Docu
     brief.tell();
     let Brief { mut blocks, left_out, .. } = brief;
     if view.verbose {
+        super::miniature::add(report, labels, view, &mut blocks);
         super::full::add(report, labels, &mut blocks);
     }
     Document {
@@ -76,7 +77,7 @@ pub(crate) fn outline(report: &Report, labels: &Labels<'_>, view: &View) -> Docu
     }
 }
 
-fn tone(verdict: Verdict) -> Tone {
+pub(super) fn tone(verdict: Verdict) -> Tone {
     match verdict.class() {
         VerdictClass::Failure | VerdictClass::Fault => Tone::Fault,
         VerdictClass::ByDesign | VerdictClass::Harmless => Tone::Fine,

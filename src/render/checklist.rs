@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Item, Quote, push_items};
+use super::html::{self, Head};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
@@ -42,11 +43,7 @@ pub fn checklist_text(checklist: &Checklist, packs: &Packs, view: &View, always:
     for line in wrap(&checklist.advice.headline, view.width.max(40)) {
         out.push_str(&format!("{}\n", paint(view.palette.headline, &line)));
     }
-    let tone = match checklist.advice.decision {
-        Decision::Open => Tone::Fault,
-        Decision::NotYet => Tone::Doubt,
-        Decision::NoIssue => Tone::Fine,
-    };
+    let tone = tone(checklist.advice.decision);
     out.push_str(&format!("{}\n", paint(view.palette.tone(tone), checklist.advice.decision.id())));
     blocks(&mut out, &outline(checklist, &labels), view);
     if always || checklist.advice.decision != Decision::NoIssue {
@@ -57,6 +54,29 @@ pub fn checklist_text(checklist: &Checklist, packs: &Packs, view: &View, always:
         blocks(&mut out, &[Block::Figures(vec![labels.get("checklist-no-draft")])], view);
     }
     out
+}
+
+/// The checklist as a page, with the draft to be copied.
+pub fn checklist_page(checklist: &Checklist, packs: &Packs, always: bool) -> String {
+    let labels = Labels::new(packs, checklist.language == "zh");
+    let advice = &checklist.advice;
+    let mut told = outline(checklist, &labels);
+    if always || advice.decision != Decision::NoIssue {
+        told.push(Block::Section(draft_heading(checklist, &labels)));
+        told.push(Block::Code(draft(&checklist.draft, &labels)));
+    } else {
+        told.push(Block::Figures(vec![labels.get("checklist-no-draft")]));
+    }
+    let head = Head { headline: &advice.headline, standing: advice.decision.id(), tone: tone(advice.decision) };
+    html::page_of(&head, &[], &told, &labels)
+}
+
+fn tone(decision: Decision) -> Tone {
+    match decision {
+        Decision::Open => Tone::Fault,
+        Decision::NotYet => Tone::Doubt,
+        Decision::NoIssue => Tone::Fine,
+    }
 }
 
 /// The checklist for pasting: the draft, with the advice above it to be taken out.

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Item, Quote};
+use super::html::{self, Head};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
@@ -14,7 +15,9 @@ use super::palette::{Tone, paint};
 use super::printer::tool;
 use super::{View, blocks};
 use crate::catalog::{PackInfo, Packs};
-use crate::report::{COMPARISON_SCHEMA_VERSION, Comparison, CurveReport, Outcome, Pair, RunReport, SeenIn, Tool};
+use crate::report::{
+    COMPARISON_SCHEMA_VERSION, Comparison, CurveReport, Outcome, Pair, Report, RunReport, SeenIn, Tool,
+};
 use crate::text;
 
 /// Points of a curve in one row.
@@ -72,6 +75,24 @@ pub fn comparison_markdown(comparison: &Comparison, packs: &Packs) -> String {
     }
     out.push_str(&markdown::blocks(&table_of_runs(comparison, &labels)));
     out
+}
+
+/// The comparison as a page; `reports` are those of its runs.
+pub fn comparison_page(comparison: &Comparison, reports: &[&Report], packs: &Packs) -> String {
+    let labels = Labels::new(packs, comparison.language == "zh");
+    let Some(first) = comparison.pairs.first() else { return String::new() };
+    let standing = format!("{}{}", first.outcome.id(), labels.bracket(&first.reason));
+    let head = Head { headline: &first.headline, standing: &standing, tone: tone(first.outcome) };
+    let mut told = Vec::new();
+    for (index, pair) in comparison.pairs.iter().enumerate() {
+        if index > 0 {
+            told.push(Block::Section(pair.headline.clone()));
+        }
+        told.extend(outline(comparison, pair, &labels));
+    }
+    told.extend(table_of_runs(comparison, &labels));
+    let pictures = html::pair::pictures(comparison, reports, &labels, letter);
+    html::page_of(&head, &pictures, &told, &labels)
 }
 
 fn tone(outcome: Outcome) -> Tone {

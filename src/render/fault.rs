@@ -8,6 +8,7 @@ use std::fmt;
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
 use crate::catalog::Packs;
+use crate::shown::Shown;
 
 /// Helps that several faults share, tried when a fault has none of its own.
 const SHARED_HELPS: [&str; 4] =
@@ -31,8 +32,19 @@ impl<'f> Translated<'f> {
             let ids = std::iter::once(own.as_str()).chain(SHARED_HELPS);
             ids.into_iter().find_map(|id| in_chinese(id, &help)).unwrap_or(help)
         });
-        Self { fault, text: in_chinese(&id, &told).unwrap_or(told), help }
+        Self { fault, text: shown(&in_chinese(&id, &told).unwrap_or(told)), help: help.map(|help| shown(&help)) }
     }
+
+    /// `fault` as it was written, without what names of files and texts of packs may bring.
+    pub(crate) fn plain(fault: &'f dyn Diagnostic) -> Self {
+        let help = fault.help().map(|help| shown(&help.to_string()));
+        Self { fault, text: shown(&fault.to_string()), help }
+    }
+}
+
+/// The gate for texts of several lines.
+fn shown(text: &str) -> String {
+    Shown::lines(text).into_string()
 }
 
 /// `comfy_triage::input::not_found` is told by `fault-input-not-found`.
@@ -161,6 +173,7 @@ mod tests {
             UsageError::NotUsed { option: "--env" },
             UsageError::StoppedBeforeKnown,
             UsageError::StoppedEarly,
+            UsageError::StillPrivate { lines: "12, 88".to_owned() },
             UsageError::SideEvidence { what: "facts", path: given(), source: Error::other("disk") },
         ]
     }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::printer::tool;
 use crate::live::Change;
 use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
+use crate::shown;
 
 /// One line of `--format ndjson`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -38,12 +39,17 @@ pub fn json(output: &Output) -> io::Result<String> {
 
 /// Any answer as one indented value.
 pub(super) fn pretty(answer: &impl Serialize) -> io::Result<String> {
-    ended(serde_json::to_string_pretty(answer)?)
+    ended(shown::json(answer)?)
 }
 
 /// One report on one line.
 pub fn ndjson(report: &Report) -> io::Result<String> {
-    ended(serde_json::to_string(&ReportLine { schema_version: SCHEMA_VERSION, tool: tool(), report })?)
+    line(&ReportLine { schema_version: SCHEMA_VERSION, tool: tool(), report })
+}
+
+/// Any value on one line.
+fn line(value: &impl Serialize) -> io::Result<String> {
+    ended(shown::json_line(value)?)
 }
 
 /// The JSON Schema of what is written as `T`.

@@ -136,12 +136,46 @@ pub(crate) fn with_links(text: &str) -> String {
     words.join(" ")
 }
 
+/// Words that become links by themselves get a joiner inside: `GH-12`, `www.`, the hash of a commit.
+fn inert(text: String) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for word in text.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric()) {
+        let bare = word.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let hash = (7..=64).contains(&bare.len())
+            && bare.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && bare.bytes().any(|byte| byte.is_ascii_digit())
+            && bare.bytes().any(|byte| byte.is_ascii_alphabetic());
+        let begins_link = (bare.eq_ignore_ascii_case("gh") && word.ends_with('-'))
+            || (bare.eq_ignore_ascii_case("www") && word.ends_with('.'));
+        match bare.split_at_checked(3) {
+            Some((begin, rest)) if hash => {
+                out.push_str(begin);
+                out.push(WORD_JOINER);
+                out.push_str(rest);
+                out.push_str(word.get(bare.len()..).unwrap_or_default());
+            }
+            _ if begins_link => {
+                out.push_str(bare);
+                out.push(WORD_JOINER);
+                out.push_str(word.get(bare.len()..).unwrap_or_default());
+            }
+            _ => out.push_str(word),
+        }
+    }
+    out
+}
+
 /// Text that shows as it is in Markdown.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for letter in clean(text).chars() {
         match letter {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' | '!' => {
+            '#' => {
+                // A joiner, for `\#5` would be a link to an issue all the same.
+                out.push_str("\\#");
+                out.push(WORD_JOINER);
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
                 out.push('\\');
                 out.push(letter);
             }
@@ -162,7 +196,7 @@ pub(crate) fn escape(text: &str) -> String {
             other => out.push(other),
         }
     }
-    out
+    inert(out)
 }
 
 #[cfg(test)]

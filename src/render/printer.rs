@@ -4,13 +4,14 @@
 
 use std::io::{self, Write};
 
+use super::html::{self, PageReport};
 use super::label::Labels;
 use super::layout::clean;
 use super::palette::paint;
 use super::summary::{self, Row};
 use super::{View, json, markdown, text};
 use crate::catalog::Packs;
-use crate::report::{Output, Report, SCHEMA_VERSION, Tool};
+use crate::report::{Output, PageLine, Report, SCHEMA_VERSION, Tool};
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +21,7 @@ pub enum Format {
     Json,
     Ndjson,
     Markdown,
+    Html,
 }
 
 /// Writes the reports of one run.
@@ -32,13 +34,26 @@ pub struct Printer<'p> {
     /// More than one log was asked for.
     several: bool,
     kept: Vec<Report>,
+    pages: Vec<PageReport>,
+    /// Private words that were replaced in what is shown.
+    redacted: Option<u64>,
     rows: Vec<Row>,
 }
 
 impl<'p> Printer<'p> {
     /// A printer for `logs` logs, with labels in Chinese or English.
     pub fn new(format: Format, view: View, packs: &'p Packs, zh: bool, logs: usize) -> Self {
-        Self { format, view, packs, zh, several: logs > 1, kept: Vec::new(), rows: Vec::new() }
+        Self {
+            format,
+            view,
+            packs,
+            zh,
+            several: logs > 1,
+            kept: Vec::new(),
+            pages: Vec::new(),
+            redacted: None,
+            rows: Vec::new(),
+        }
     }
 
     /// Writes a report, or keeps it for the end.
@@ -48,6 +63,10 @@ impl<'p> Printer<'p> {
                 self.kept.push(report);
                 return Ok(());
             }
+            Format::Html => {
+                self.page(report, Vec::new());
+                return Ok(());
+            }
             Format::Ndjson => json::ndjson(&report)?,
             Format::Text => self.text(&report),
             Format::Markdown => self.markdown(&report),
@@ -55,6 +74,16 @@ impl<'p> Printer<'p> {
         self.rows.push(Row::of(&report, &Labels::new(self.packs, self.zh)));
         out.write_all(text.as_bytes())?;
         out.flush()
+    }
+
+    /// Keeps a report for the page, with the lines of its log that the page shows.
+    pub fn page(&mut self, report: Report, lines: Vec<PageLine>) {
+        self.pages.push(PageReport { report, lines });
+    }
+
+    /// The page says that so many private words were replaced.
+    pub fn redacted(&mut self, count: u64) {
+        self.redacted = Some(count);
     }
 
     /// Notes a log that could not be read, for the summary.
@@ -68,13 +97,16 @@ impl<'p> Printer<'p> {
         let mut text = String::new();
         match self.format {
             Format::Json => text = json::json(&output(self.packs, self.kept))?,
+            Format::Html if !self.pages.is_empty() => {
+                text = html::page(&self.pages, self.packs, self.zh, self.redacted);
+            }
             Format::Text if self.several && !self.view.quiet => {
                 text::blocks(&mut text, &summary::blocks(&self.rows, &labels), &self.view);
             }
             Format::Markdown if self.several && !self.view.quiet => {
                 text = markdown::blocks(&summary::blocks(&self.rows, &labels));
             }
-            Format::Text | Format::Markdown | Format::Ndjson => {}
+            Format::Text | Format::Markdown | Format::Ndjson | Format::Html => {}
         }
         out.write_all(text.as_bytes())?;
         out.flush()

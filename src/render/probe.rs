@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Block, Item};
+use super::html::{self, Head};
 use super::json::pretty;
 use super::label::Labels;
 use super::layout::wrap;
@@ -37,17 +38,28 @@ pub fn probe_json(report: &ProbeReport) -> io::Result<String> {
 /// The report for a terminal.
 pub fn probe_text(report: &ProbeReport, packs: &Packs, view: &View) -> String {
     let labels = Labels::new(packs, report.language == "zh");
-    let tone = match report.sight {
-        Sight::Blind => Tone::Fault,
-        Sight::Unknown | Sight::Throttled => Tone::Doubt,
-        Sight::Unlimited | Sight::Sees | Sight::Virtualised => Tone::Fine,
-    };
+    let tone = tone(report.sight);
     let mut out = String::new();
     for line in wrap(&report.headline, view.width.max(40)) {
         out.push_str(&format!("{}\n", paint(view.palette.tone(tone), &line)));
     }
     blocks(&mut out, &outline(report, &labels), view);
     out
+}
+
+/// The report as a page.
+pub fn probe_page(report: &ProbeReport, packs: &Packs) -> String {
+    let labels = Labels::new(packs, report.language == "zh");
+    let head = Head { headline: &report.headline, standing: "", tone: tone(report.sight) };
+    html::page_of(&head, &[], &outline(report, &labels), &labels)
+}
+
+fn tone(sight: Sight) -> Tone {
+    match sight {
+        Sight::Blind => Tone::Fault,
+        Sight::Unknown | Sight::Throttled => Tone::Doubt,
+        Sight::Unlimited | Sight::Sees | Sight::Virtualised => Tone::Fine,
+    }
 }
 
 /// The report for pasting.

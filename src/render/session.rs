@@ -73,7 +73,7 @@ fn facts(session: &SessionReport, labels: &Labels<'_>, blocks: &mut Vec<Block>) 
 }
 
 /// A JSON value as people write it.
-fn value(value: &serde_json::Value) -> String {
+pub(super) fn value(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Number(figure) => {

@@ -2,7 +2,10 @@
 
 pub mod bisection;
 mod checklist;
+mod clean_json;
 mod comparison;
+mod page_lines;
+mod pictures;
 mod probe;
 mod redaction;
 mod report;
@@ -10,7 +13,9 @@ mod triage;
 
 pub use checklist::*;
 pub use comparison::*;
+pub use page_lines::{PageLine, page_lines};
+pub use pictures::*;
 pub use probe::*;
-pub use redaction::{Open, learn, read_clean, redactor, write_clean};
+pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
 pub use report::*;
 pub use triage::{Question, Read, answer, read_log};

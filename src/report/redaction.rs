@@ -1,22 +1,35 @@
 //! Whole logs without what is private: read for an answer, or written out to be shared.
 //!
 //! A log is gone through once before anything is shown, so that a name which only a late line gives away is
-//! replaced from the first line on. What is private is decided in `redact`; this knows encodings and line ends.
+//! replaced from the first line on. What is private is decided in `redact`; this knows lines, windows and JSON.
 
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, Write};
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
+use super::clean_json::rewrite;
 use super::triage::Read;
 use crate::catalog::Packs;
 use crate::event::Classifier;
-use crate::input::{self, Bar, InputError, Intake, Place, ReadOptions, Segment, Sink, Source};
-use crate::redact::Redactor;
+use crate::input::{self, Bar, CodePage, InputError, Place, Raw, RawLine, ReadOptions, Segment, Sink, Source};
+use crate::redact::{Checked, Redactor, Window, plain};
 use crate::timeline::Fold;
 
 /// Opens the same log again and again.
 pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
+
+/// Broken lines that are put together, and their bytes.
+const JOINED: (usize, usize) = (64, 16 * 1024);
+
+/// How a log is written.
+#[derive(Debug, Clone, Default)]
+pub struct Survey {
+    /// It is one JSON value.
+    json: bool,
+    window: Window,
+    /// The code page of its lines.
+    page: CodePage,
+}
 
 /// A redactor that knows the words of ComfyUI's own lines.
 #[must_use]
@@ -28,19 +41,116 @@ pub fn redactor(packs: &Packs) -> Redactor {
     Redactor::new(vocabulary, &packs.node_folders().collect::<Vec<_>>())
 }
 
-/// Takes note of everything private in a log.
+/// Takes note of everything private in a log; how the log is written.
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
-pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<(), InputError> {
+pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<Survey, InputError> {
+    let survey = survey(open)?;
     redactor.begin();
-    let mut each = |line: &str, _: &str| {
-        redactor.learn(line);
-        Ok(())
-    };
-    // Taking notes writes nothing, so only opening and reading can fail.
-    let _ = lines(open, &mut each)?;
-    Ok(())
+    if survey.json {
+        // Taking notes writes nothing: only what each text holds counts.
+        let _ = rewrite(Raw::new(open()?), &mut io::sink(), &mut |key, text| {
+            redactor.in_field(key.unwrap_or_default(), |redactor| text.lines().for_each(|line| redactor.learn(line)));
+            if let Some(key) = key.filter(|_| !text.contains('\n')) {
+                redactor.in_field("", |redactor| redactor.learn(&serde_json::json!({ key: text }).to_string()));
+            }
+            text.to_owned()
+        });
+        return Ok(survey);
+    }
+    let mut raw = Raw::with(open()?, survey.page);
+    let mut group = Group::default();
+    while let Some(line) = raw.next() {
+        if group.take(&line, &survey.window) {
+            group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
+        }
+    }
+    group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
+    Ok(survey)
+}
+
+/// How wide the lines of a log are, and whether it is JSON.
+fn survey(open: &Open<'_>) -> Result<Survey, InputError> {
+    let mut survey = Survey::default();
+    let mut raw = Raw::new(open()?);
+    let mut first = true;
+    let mut may_be_json = false;
+    while let Some(RawLine { text, .. }) = raw.next() {
+        if first && !text.trim().is_empty() {
+            may_be_json = text.trim_start().starts_with(['{', '[', '"']);
+            first = false;
+        }
+        survey.window.put(width(&text));
+    }
+    survey.page = raw.code_page();
+    raw.conclude()?;
+    survey.json = may_be_json && serde_json::from_reader::<_, IgnoredAny>(Raw::new(open()?)).is_ok();
+    Ok(survey)
+}
+
+/// Columns of a line, without what is not seen.
+fn width(text: &str) -> usize {
+    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) { text.len() } else { plain(text).chars().count() }
+}
+
+/// Lines that a window broke, as they come.
+#[derive(Debug, Default)]
+struct Group {
+    texts: Vec<String>,
+    ends: Vec<String>,
+    bytes: usize,
+    lines: usize,
+    /// The last line goes on in the next one.
+    open: bool,
+    /// What was left out behind the longest line.
+    lost: u64,
+}
+
+impl Group {
+    /// Takes a line with its redrawn parts; true when the group is whole.
+    fn take(&mut self, line: &RawLine<'_>, window: &Window) -> bool {
+        if !self.open {
+            self.texts.clear();
+            self.ends.clear();
+            self.bytes = 0;
+            self.lines = 0;
+        }
+        self.lost += line.lost;
+        self.lines += 1;
+        // Redrawn bars share a line with what was written behind them.
+        for part in line.text.split('\r') {
+            self.texts.push(part.to_owned());
+            self.ends.push("\r".to_owned());
+        }
+        if let Some(end) = self.ends.last_mut() {
+            *end = line.end.to_owned();
+        }
+        self.bytes += line.text.len();
+        let full = self.texts.last().is_some_and(|last| window.is_full(width(last)));
+        self.open = full && self.texts.len() < JOINED.0 && self.bytes < JOINED.1;
+        !self.open
+    }
+
+    /// Hands on what was taken, in pieces that may be put together.
+    fn each(&mut self, mut to: impl FnMut(&[&str], bool)) {
+        let texts: Vec<&str> = self.texts.iter().map(String::as_str).collect();
+        let redrawn = self.lines == 1;
+        texts.chunks(JOINED.0).for_each(|lines| to(lines, redrawn));
+        self.open = false;
+        self.texts.clear();
+    }
+
+    /// Writes what was taken.
+    fn write(&mut self, redactor: &mut Redactor, out: &mut dyn Write) -> io::Result<()> {
+        let mut clean = Vec::with_capacity(self.texts.len());
+        let ends = std::mem::take(&mut self.ends);
+        self.each(|lines, redrawn| clean.extend(redactor.lines(lines, redrawn)));
+        clean.iter().zip(&ends).try_for_each(|(text, end)| {
+            out.write_all(text.as_bytes())?;
+            out.write_all(end.as_bytes())
+        })
+    }
 }
 
 /// Reads a log to its end; nothing private reaches the story.
@@ -63,47 +173,63 @@ pub fn read_clean(
     Ok(Read::new(fold.finish(), tally, intake))
 }
 
-/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped.
+/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns how many bytes
+/// were left out, behind lines longer than any that is looked at.
 ///
 /// # Errors
 /// The outer error is one of reading, the inner one of writing.
 pub fn write_clean(
     open: &Open<'_>,
+    survey: &Survey,
     redactor: &mut Redactor,
     out: &mut dyn Write,
-) -> Result<io::Result<()>, InputError> {
+) -> Result<io::Result<u64>, InputError> {
     redactor.begin();
-    let intake = input::read(open()?, &mut Nothing, &ReadOptions::default())?;
-    if intake.json.is_some()
-        && let Ok(mut value) = serde_json::from_str::<Value>(&text_of(open()?, &intake))
-    {
-        strings(&mut value, None, &mut |key, text| *text = clean_string(redactor, key, text));
-        return Ok(serde_json::to_writer(&mut *out, &value)
-            .map_err(io::Error::from)
-            .and_then(|()| out.write_all(b"\n")));
+    let mut raw = Raw::with(open()?, survey.page);
+    if survey.json {
+        let written = rewrite(raw, out, &mut |key, text| clean_string(redactor, key, text));
+        return Ok(written.map(|()| 0));
     }
-    let mut each = |line: &str, end: &str| {
-        // Redrawn bars share a line with what was written behind them.
-        let parts: Vec<String> = line.split('\r').map(|part| redactor.line(part)).collect();
-        out.write_all(parts.join("\r").as_bytes())?;
-        out.write_all(end.as_bytes())
-    };
-    lines(open, &mut each)
+    let mut group = Group::default();
+    while let Some(line) = raw.next() {
+        if group.take(&line, &survey.window)
+            && let Err(error) = group.write(redactor, out)
+        {
+            return Ok(Err(error));
+        }
+    }
+    let lost = group.lost;
+    Ok(if group.open { group.write(redactor, out).map(|()| lost) } else { Ok(lost) })
 }
 
 /// A string of a JSON log, line by line, and once more with its key, which may be what makes it private.
 fn clean_string(redactor: &mut Redactor, key: Option<&str>, text: &str) -> String {
-    let clean: String = text
-        .split_inclusive('\n')
-        .map(|line| {
-            let body = line.trim_end_matches(['\r', '\n']);
-            format!("{}{}", redactor.line(body), line.get(body.len()..).unwrap_or_default())
-        })
-        .collect();
+    let clean: String = redactor.in_field(key.unwrap_or_default(), |redactor| {
+        text.split_inclusive('\n')
+            .map(|line| {
+                let body = line.trim_end_matches(['\r', '\n']);
+                format!("{}{}", redactor.line(body), line.get(body.len()..).unwrap_or_default())
+            })
+            .collect()
+    });
     let Some(key) = key.filter(|_| !clean.contains('\n')) else { return clean };
-    let field = redactor.line(&serde_json::json!({ key: clean }).to_string());
-    let value = serde_json::from_str::<Value>(&field).ok();
+    let field = redactor.in_field("", |redactor| redactor.line(&serde_json::json!({ key: clean }).to_string()));
+    let value = serde_json::from_str::<serde_json::Value>(&field).ok();
     value.as_ref().and_then(|value| value.get(key)?.as_str()).map_or(clean, str::to_owned)
+}
+
+/// Looks through what is about to be shown, with the same reader.
+///
+/// # Errors
+/// What the input layer says of `source`.
+pub fn checked(source: Source<'_>, redactor: &Redactor) -> Result<Checked, InputError> {
+    let mut checker = redactor.checker();
+    let mut raw = Raw::new(source);
+    while let Some(line) = raw.next() {
+        checker.line(&line.text);
+    }
+    raw.conclude()?;
+    Ok(checker.end())
 }
 
 /// Hands on texts without what is private.
@@ -121,90 +247,5 @@ impl<S: Sink> Sink for Clean<'_, S> {
 
     fn bar(&mut self, place: Place, bar: Bar) {
         self.inner.bar(place, bar);
-    }
-}
-
-/// Counts nothing: only how the log is written is asked.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn segment(&mut self, _: &Segment<'_>) {}
-    fn bar(&mut self, _: Place, _: Bar) {}
-}
-
-type Each<'e> = dyn FnMut(&str, &str) -> io::Result<()> + 'e;
-
-/// Every line of the file, decoded, with the line end that follows it. Strings of a JSON log count as lines.
-fn lines(open: &Open<'_>, each: &mut Each<'_>) -> Result<io::Result<()>, InputError> {
-    let intake = input::read(open()?, &mut Nothing, &ReadOptions::default())?;
-    if intake.json.is_none() && !intake.encoding.starts_with("utf-16") {
-        return Ok(streamed(open()?, &intake, each));
-    }
-    let text = text_of(open()?, &intake);
-    let value = intake.json.and_then(|_| serde_json::from_str::<Value>(&text).ok());
-    let Some(mut value) = value else { return Ok(text.split_inclusive('\n').try_for_each(|line| told(line, each))) };
-    let mut fault = Ok(());
-    strings(&mut value, None, &mut |key, text| {
-        let context =
-            key.filter(|_| !text.contains('\n')).map(|key| serde_json::json!({ key: text.as_str() }).to_string());
-        for line in text.split_inclusive('\n').chain(context.as_deref()) {
-            if fault.is_ok() {
-                fault = told(line, each);
-            }
-        }
-    });
-    Ok(fault)
-}
-
-/// Line by line, so that the size does not matter. What is not UTF-8 is read in the code page that the log has.
-fn streamed(source: Source<'_>, intake: &Intake, each: &mut Each<'_>) -> io::Result<()> {
-    let legacy = Encoding::for_label(intake.encoding.as_bytes());
-    let mut reader = BufReader::with_capacity(256 * 1024, source.reader);
-    let mut bytes = Vec::new();
-    let mut first = true;
-    loop {
-        bytes.clear();
-        let ended = reader.read_until(b'\n', &mut bytes);
-        // What stands before a broken end counts, as it does for an answer.
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        let text = match (std::str::from_utf8(&bytes), legacy) {
-            (Err(_), Some(legacy)) => legacy.decode_without_bom_handling(&bytes).0,
-            _ => String::from_utf8_lossy(&bytes),
-        };
-        let text = if std::mem::take(&mut first) { text.trim_start_matches('\u{feff}') } else { &text };
-        told(text, each)?;
-        if ended.is_err() {
-            return Ok(());
-        }
-    }
-}
-
-fn told(text: &str, each: &mut Each<'_>) -> io::Result<()> {
-    let line = text.trim_end_matches(['\r', '\n']);
-    each(line, text.get(line.len()..).unwrap_or_default())
-}
-
-/// All at once: wide encodings and JSON, which are small or rare.
-fn text_of(mut source: Source<'_>, intake: &Intake) -> String {
-    let mut bytes = Vec::new();
-    // As above: a broken end is no reason to keep the rest back.
-    let _ = source.reader.read_to_end(&mut bytes);
-    let encoding = match intake.encoding {
-        name if name.starts_with("utf-16be") => UTF_16BE,
-        name if name.starts_with("utf-16le") => UTF_16LE,
-        _ => UTF_8,
-    };
-    encoding.decode(&bytes).0.into_owned()
-}
-
-/// Every string of a value, with the key it stands behind.
-fn strings(value: &mut Value, key: Option<&str>, each: &mut dyn FnMut(Option<&str>, &mut String)) {
-    match value {
-        Value::String(text) => each(key, text),
-        Value::Array(items) => items.iter_mut().for_each(|item| strings(item, key, each)),
-        Value::Object(fields) => fields.iter_mut().for_each(|(key, item)| strings(item, Some(key), each)),
-        _ => {}
     }
 }

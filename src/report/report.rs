@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
 use crate::catalog::{PackInfo, Verdict};
 pub use crate::diagnosis::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
@@ -58,6 +59,9 @@ pub struct Report {
     pub sessions: Vec<SessionReport>,
     pub ending: EndingReport,
     pub fitness: Fitness,
+    /// Memory samples that were given, thinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SamplesReport>,
     /// Side evidence that was given: limits, samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
@@ -177,6 +181,8 @@ pub struct OomReport {
     pub at: PlaceReport,
     /// Field name to the source text.
     pub texts: BTreeMap<String, String>,
+    /// What filled the card; null where the log does not tell enough.
+    pub card: Option<CardReport>,
     pub prompt: u64,
     pub recovered: bool,
 }
@@ -238,6 +244,15 @@ pub struct SessionReport {
     pub counts: CountsReport,
     /// The first and the latest prompts, for the timeline.
     pub timeline: Vec<PromptReport>,
+    /// All prompts, neighbours put together; only where `timeline` does not hold them all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompt_groups: Vec<PromptGroupReport>,
+    /// The first and the latest things that happened: loads, leak passes, failures.
+    pub marks: Vec<MarkReport>,
+    /// Marks between them that were left out.
+    pub marks_left_out: u64,
+    /// RAM and what limits it.
+    pub ram: RamReport,
     /// Prompts and other items beyond the limits that are kept in detail.
     pub left_out: u64,
 }
@@ -254,6 +269,13 @@ pub struct PromptReport {
     /// Classes requested or prepared.
     pub loads: Vec<String>,
     pub seconds_per_step: Option<f64>,
+    /// Seconds by the log's stamps: since 1970, or since the first midnight where stamps have no date.
+    pub began_at: Option<f64>,
+    pub ended_at: Option<f64>,
+    /// Steps of its progress bars times their seconds per step.
+    pub step_seconds: Option<f64>,
+    /// From requests to load lines, by the log's stamps.
+    pub load_seconds: Option<f64>,
 }
 
 /// What was going on at the end.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
+use super::pictures::{CardReport, MarkReport, PromptGroupReport, RamReport, SamplesReport};
 use super::report::{
     CountsReport, CurveReport, DynamicReport, EndingReport, ExceptionReport, FactReport, Fitness, Grade, HostOomReport,
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
@@ -106,6 +107,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         sessions,
         ending: ending(&read.timeline, &messages),
         fitness: fitness(read, &messages),
+        samples: question.samples.as_ref().and_then(SamplesReport::of),
         given,
         partial: read.intake.truncated_by_error.is_some(),
     }
@@ -222,6 +224,13 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
             kills: kill_lines(view),
         },
         timeline: session.prompt_list.iter().map(prompt_report).collect(),
+        prompt_groups: match session.prompts_left_out {
+            0 => Vec::new(),
+            _ => session.prompt_groups.iter().map(PromptGroupReport::of).collect(),
+        },
+        marks: session.marks.iter().map(MarkReport::of).collect(),
+        marks_left_out: session.marks_left_out,
+        ram: RamReport::of(view, packs),
         left_out: session.prompts_left_out + session.ooms_left_out + session.exceptions_left_out,
     }
 }
@@ -279,6 +288,7 @@ fn oom_report(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> OomReport {
         node: oom.node.clone(),
         at: place(&oom.at.place, Some(oom.last_line).filter(|last| *last > oom.at.place.line)),
         texts: oom.sizes.iter().cloned().collect(),
+        card: CardReport::of(oom, &split),
         prompt: oom.prompt,
         recovered: oom.recovered,
     }
@@ -300,6 +310,10 @@ fn prompt_report(prompt: &crate::timeline::Prompt) -> PromptReport {
         outcome: outcome.to_owned(),
         loads: loads.into_iter().collect(),
         seconds_per_step: prompt.seconds_per_step,
+        began_at: prompt.began_at,
+        ended_at: prompt.ended_at,
+        step_seconds: prompt.step_seconds,
+        load_seconds: prompt.load_seconds,
     }
 }
 

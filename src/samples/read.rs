@@ -216,7 +216,8 @@ impl Field {
                     .parse::<f64>()
                     .ok()
                     .filter(|value| value.is_finite() && *value >= 0.0)
-                    .map(|value| value * factor / MIB);
+                    .map(|value| value * factor / MIB)
+                    .filter(|value| value.is_finite());
                 let slot = match column {
                     Column::Anon => &mut sample.anon_mib,
                     Column::Rss => &mut sample.rss_mib,

@@ -35,6 +35,8 @@ pub struct InFlight {
     pub mib: Option<f64>,
     /// Step and steps of an unfinished bar.
     pub step: Option<(u64, u64)>,
+    /// Steps of the last bar, where that ran to its end.
+    pub sampled: Option<u64>,
     pub since_line: u64,
 }
 
@@ -45,6 +47,8 @@ pub struct Ending {
     pub at: Option<Evidence>,
     pub in_flight: Option<InFlight>,
     pub exit_code: Option<i64>,
+    /// The line that tells it is not of ComfyUI's own console: what ran then is not certain.
+    pub exit_elsewhere: bool,
     /// The line that tells it.
     pub exit_at: Option<Evidence>,
     /// `CONSTRAINT_MEMCG` and the like, from the kernel.

@@ -1,5 +1,6 @@
 //! The fold itself: one event at a time into the current session, and which session that is.
 
+mod crash;
 mod end;
 mod exceptions;
 mod loads;
@@ -27,6 +28,7 @@ use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
+use super::track::Track;
 use crate::catalog::{Mark, Packs, Rule, Since, Version, VersionSpan};
 use crate::event::{At, Event, EventSink, What};
 use crate::input::{Bar, Level};
@@ -98,6 +100,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    track: Track,
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
@@ -205,6 +208,7 @@ impl LastText {
 struct End {
     kills: Vec<Evidence>,
     exit: Option<(i64, Evidence)>,
+    exit_elsewhere: bool,
     /// Its code is that of a native crash.
     crash_code: bool,
     constraint: Option<(String, Evidence)>,
@@ -216,6 +220,8 @@ struct End {
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
+    /// The first line of a crash report.
+    stack: Option<Evidence>,
     daemon: Option<Evidence>,
     given_up: Option<(String, Evidence)>,
     /// A stop explains what ended before it was told.
@@ -279,6 +285,7 @@ impl Fold {
         if began {
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
+            open.track.cut_off(&mut last.told);
             open.prompts.keep(last);
         }
         let end = std::mem::take(&mut self.end).in_a_log(self.timeline.events);

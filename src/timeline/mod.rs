@@ -3,6 +3,8 @@
 //! The same fold serves file, pipe and live; memory does not grow with the log, since repeats become
 //! counters and every list has a limit. Nothing is concluded here.
 
+mod clock;
+mod crash;
 mod duplicate_lines;
 mod ending;
 mod evidence;
@@ -16,7 +18,9 @@ mod session;
 mod signature_hit;
 mod signs;
 mod starts;
+mod track;
 
+pub use crash::{CrashFrame, CrashStack, plain_path};
 pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
@@ -28,3 +32,4 @@ pub use session::{
 };
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use starts::{LeftOut, Seen};
+pub use track::{Mark, MarkKind, PromptGroup};

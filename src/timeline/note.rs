@@ -42,6 +42,20 @@ impl Note {
         }
     }
 
+    /// The line as it was when it was read; another one followed.
+    pub(crate) fn at(&self) -> At<'_> {
+        At {
+            place: self.place,
+            text: &self.text,
+            rule: &self.rule,
+            stamp: self.stamp.as_deref(),
+            level: None,
+            cut: false,
+            glued: false,
+            followed: true,
+        }
+    }
+
     pub(crate) fn into_evidence(self) -> Evidence {
         Evidence {
             place: self.place,

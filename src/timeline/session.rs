@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::crash::CrashStack;
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord, Pictures};
 use super::leak::{CurvePoint, Leak};
 use super::signature_hit::SignatureHit;
+use super::track::{Mark, PromptGroup};
 use crate::event::FactValue;
 
 /// Value of a fact, as JSON shows it.
@@ -120,6 +122,13 @@ pub struct Prompt {
     /// Seconds per step of the last bar.
     pub seconds_per_step: Option<f64>,
     pub ended: bool,
+    /// Seconds by the log's stamps; without a date in them since the first midnight.
+    pub began_at: Option<f64>,
+    pub ended_at: Option<f64>,
+    /// Steps times seconds per step of its bars.
+    pub step_seconds: Option<f64>,
+    /// From requests to load lines, by their stamps.
+    pub load_seconds: Option<f64>,
 }
 
 /// Name of a model that was on the card before the log tells of its class.
@@ -223,6 +232,11 @@ pub struct Session {
     /// The first and the latest prompts; those between are only counted.
     pub prompt_list: Vec<Prompt>,
     pub prompts_left_out: u64,
+    /// All prompts, neighbours put together where there are many.
+    pub prompt_groups: Vec<PromptGroup>,
+    /// The first and the latest things that happened, for pictures.
+    pub marks: Vec<Mark>,
+    pub marks_left_out: u64,
     pub leaks: BTreeMap<String, Leak>,
     pub leak_passes: u64,
     /// WARNINGs without their INFO line.
@@ -243,6 +257,8 @@ pub struct Session {
     pub pictures: Vec<Pictures>,
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
+    /// What a crash handler printed.
+    pub crash_stack: Option<CrashStack>,
     pub counts: Counts,
     pub signals: Vec<SignatureHit>,
     pub container_hints: Vec<Evidence>,

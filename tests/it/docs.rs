@@ -39,6 +39,10 @@ fn the_schema_takes_the_built_in_pack_and_refuses_a_misspelt_field() {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            // What is private is no part of a pack.
+            if path.ends_with("rules/redaction") {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|kind| kind == "toml") && !path.ends_with("pack.toml") {

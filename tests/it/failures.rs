@@ -159,7 +159,8 @@ fn a_crash_is_claimed_from_a_crash_report_only() {
     let crash = "Windows fatal exception: access violation\n\nStack (most recent call first):\n  File \"C:\\env\\Lib\\site-packages\\torch\\cuda\\__init__.py\", line 180 in is_available\n  File \"C:\\env\\Lib\\site-packages\\comfy_kitchen\\__init__.py\", line 3 in <module>\n  File \"C:\\ComfyUI\\main.py\", line 8 in <module>\n";
     let crashed = triage(crash);
     assert!(
-        crashed.verdict.headline.contains("crashed in native code, in torch/cuda/__init__.py:180 is_available"),
+        crashed.verdict.headline.starts_with("ComfyUI did not start: it crashed in native code (access violation)")
+            && crashed.verdict.headline.contains("torch/cuda/__init__.py:180 is_available"),
         "{}",
         crashed.verdict.headline
     );
@@ -237,7 +238,11 @@ fn an_end_by_a_signal_is_told_as_one() {
     assert_eq!(ended("run.sh: 行 2:  3146 已杀死                  python main.py").primary, "host-oom");
     assert!(ended("exit code 139").headline.contains("crashed in native code"));
     assert_eq!(ended("段错误 (核心已转储)").primary, "other-error");
-    assert_eq!(ended("exit code 3221225477").primary, "insufficient-evidence", "on Windows it has several causes");
+    let windows = ended("exit code 3221225477");
+    assert_eq!(windows.primary, "other-error");
+    assert!(windows.headline.contains("(access violation, exit code 3221225477 = 0xC0000005)"), "{}", windows.headline);
+    let elsewhere = ended("Python process exited with code 3221225477 and signal null");
+    assert_eq!(elsewhere.primary, "insufficient-evidence", "a file of its own does not tell what ran then");
 }
 
 #[test]

@@ -39,6 +39,8 @@ mod near;
 mod newest;
 mod numbers;
 mod packs;
+mod page;
+mod plants;
 mod probe;
 mod redact;
 mod rules;

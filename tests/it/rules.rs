@@ -14,7 +14,7 @@ const FACTS: &str = "comfyui_version git_describe pytorch_version python_version
                      cgroup_limit_mib host_ram_mib vram_state pinned_budget_mib async_streams dynamic_vram cache_mode attention \
                      log_level smart_memory aimdo_version kitchen_version frontend_version gpu_arch rocm_version mac_version \
                      xformers_version install_path user_dir log_path python_path swap_mib embedded_python launcher nodes_disabled \
-                     memory_limited";
+                     memory_limited ram_free_mib commit_free_mib commit_total_mib";
 const STRUCTURES: &str = "reload-each-prompt growth oom tiled-retry load-size-grows killed crash leak pin-errors host-oom \
                           import-failure container seconds-grow";
 const NODE_VERDICTS: &str = "node-fault node-fault-repaired open-report not-at-fault interaction";

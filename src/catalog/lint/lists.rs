@@ -27,7 +27,7 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 34] = [
+pub const FACTS: [&str; 37] = [
     "comfyui_version",
     "git_describe",
     "pytorch_version",
@@ -62,6 +62,9 @@ pub const FACTS: [&str; 34] = [
     "launcher",
     "nodes_disabled",
     "memory_limited",
+    "ram_free_mib",
+    "commit_free_mib",
+    "commit_total_mib",
 ];
 
 /// What a log must look like for a bug.

@@ -43,6 +43,13 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::MemoryFault
             | SignOf::KillCode
             | SignOf::StopCode
+            | SignOf::CrashKind
+            | SignOf::Library
+            | SignOf::PassedLibrary
+            | SignOf::Fault
+            | SignOf::Switch
+            | SignOf::StartEnd
+            | SignOf::LoaderPack
             | SignOf::CrashCode => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {

@@ -59,6 +59,20 @@ pub enum SignOf {
     KillCode,
     /// The exit code of a program that was asked to stop (SIGTERM), in decimal.
     StopCode,
+    /// What kind of native crash a line tells; the text is the line that tells the crash, with its codes.
+    CrashKind,
+    /// A library in which native code runs, by a frame of a crash report.
+    Library,
+    /// A library through which calls only pass, by a frame of a crash report.
+    PassedLibrary,
+    /// A line that tells an end during the start.
+    StartEnd,
+    /// What was on in this start; its word is a tag of remedies.
+    Switch,
+    /// A node pack whose nodes load the models of a workflow.
+    LoaderPack,
+    /// A fault of the GPU or of what drives it, by the text that tells it, wherever that stands.
+    Fault,
     /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
     CrashCode,
 }
@@ -74,10 +88,13 @@ pub enum SignPlace {
     Class,
     /// Folders of node packs, in the import table and in tracebacks.
     Folder,
-    /// Frames of tracebacks, as `file function` with `/` in the path; of a phase and a requester the source line as well.
+    /// Frames of tracebacks, as `file function` with `/` in the path, and of crash reports; of a phase and a requester the
+    /// source line as well.
     Frame,
     /// The type of the node that failed.
     Node,
+    /// Lines that tell a crash, an exit code or a fault of the GPU.
+    Fault,
     /// What a finding says in figures.
     Figure,
     /// What a finding says, in its summary and in figures.

@@ -5,6 +5,7 @@
 
 mod fault;
 mod launch;
+mod page;
 #[cfg(unix)]
 mod process;
 mod rounds;
@@ -23,9 +24,9 @@ use self::state::{Mark, State};
 use self::store::Store;
 use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
-use crate::cli::{BisectArgs, BisectCommand};
+use crate::cli::{BisectArgs, BisectCommand, ViewFormat};
 use crate::diagnosis::Messages;
-use crate::render::{Block, Palette, View, blocks};
+use crate::render::{Block, Palette, View, blocks, markdown_blocks};
 
 /// What all commands of a session use.
 struct Desk<'a> {
@@ -74,7 +75,7 @@ impl Desk<'_> {
             BisectCommand::Good => rounds::by_hand(self, Mark::Good, console),
             BisectCommand::Bad => rounds::by_hand(self, Mark::Bad, console),
             BisectCommand::Skip => rounds::by_hand(self, Mark::Skip, console),
-            BisectCommand::Status => self.status(console),
+            BisectCommand::Status(args) => self.status(args.format, console),
             BisectCommand::Undo => rounds::undo(self, console),
             BisectCommand::Log => self.log(console),
             BisectCommand::Reset => rounds::reset(self, console),
@@ -90,13 +91,23 @@ impl Desk<'_> {
         Show { state, messages: self.messages(), option: &self.option }
     }
 
-    fn status(&self, console: &mut Console<'_>) -> Did {
+    fn status(&self, format: ViewFormat, console: &mut Console<'_>) -> Did {
         match self.store.load() {
             Ok(state) => {
                 let show = self.show(&state);
-                let mut told = show.rounds();
-                told.extend(show.stand());
-                write(&told, console).map(Ok)
+                let text = match format {
+                    ViewFormat::Html => show.page(),
+                    ViewFormat::Json => state.json()?,
+                    ViewFormat::Markdown | ViewFormat::Text => {
+                        let mut told = show.rounds();
+                        told.extend(show.stand());
+                        if format == ViewFormat::Text {
+                            return write(&told, console).map(Ok);
+                        }
+                        markdown_blocks(&told)
+                    }
+                };
+                console.out.write_all(text.as_bytes()).map(Ok)
             }
             Err(error) => Ok(Err(error)),
         }

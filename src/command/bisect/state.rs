@@ -143,6 +143,13 @@ impl Mark {
 }
 
 impl State {
+    /// As it lies in the file.
+    pub(super) fn json(&self) -> std::io::Result<String> {
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        Ok(text)
+    }
+
     /// The symptom; a file that somebody mended wrongly is looked at by hand.
     pub(super) fn symptom(&self) -> Symptom {
         self.symptom.parse().unwrap_or(Symptom::Manual)

@@ -41,7 +41,7 @@ pub(super) fn run(args: &CheckArgs, console: &mut Console<'_>) -> io::Result<End
     let checked: Vec<Checked> = folders.iter().map(|folder| check(folder, &options)).collect();
     if args.json {
         let output = CheckOutput { schema_version: 1, packs: &checked };
-        let text = serde_json::to_string_pretty(&output).map_err(io::Error::other)?;
+        let text = crate::shown::json(&output)?;
         writeln!(console.out, "{text}")?;
     } else {
         for pack in &checked {

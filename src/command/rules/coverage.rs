@@ -48,7 +48,7 @@ pub(super) fn run(args: &CoverageArgs, console: &mut Console<'_>) -> io::Result<
     let unknown = shapes.commonest(args.top);
     if args.json {
         let output = CoverageOutput { schema_version: 1, logs: &logs, unknown };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&output).map_err(io::Error::other)?)?;
+        writeln!(console.out, "{}", crate::shown::json(&output)?)?;
         return Ok(Ok(exit));
     }
     let labels = Labels::new(&packs, super::super::chinese(&args.language, console));

@@ -63,7 +63,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console<'_>) -> io::Result<En
     if args.json {
         let output =
             VerifyOutput { schema_version: 1, messages: verified.as_ref(), flags: &flags, proposal: &proposal };
-        writeln!(console.out, "{}", serde_json::to_string_pretty(&output).map_err(io::Error::other)?)?;
+        writeln!(console.out, "{}", crate::shown::json(&output)?)?;
     } else {
         let labels = Labels::new(&packs, super::super::chinese(&args.language, console));
         let mut told = Vec::new();

@@ -18,16 +18,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::destination::{beside, open};
 use super::interrupt::Interrupts;
 use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
-use crate::cli::LaunchArgs;
+use crate::cli::{FormatName, LaunchArgs};
 use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl};
 use crate::probe::{Probe, Root};
-use crate::render::{Palette, Printer, View};
-use crate::report::{Question, answer, read_log};
+use crate::render::{PageReport, Printer, View, page};
+use crate::report::{Question, Report, answer, page_lines, read_log};
 use child::Child;
 use fault::RunError;
 use files::Files;
@@ -142,9 +143,15 @@ fn report(
         Err(error) => return console.fault(&error),
     };
     let answered = answer(&files.log.display().to_string(), &read, packs, &question);
-    let view = View { width: console.around.width(), verbose: args.verbose, quiet: false, palette: Palette::COLOUR };
+    let view = View { verbose: args.verbose, ..console.view() };
     let mut printer = Printer::new(args.show.format.into(), view, packs, messages.zh, 1);
+    let html = args.show.format == FormatName::Html;
+    if html || args.open {
+        write_page(args, files, answered.clone(), packs, console)?;
+    }
     match &args.report {
+        // The page is the report.
+        _ if html => {}
         Some(path) => match files::set_aside(path).and_then(|_| File::create(path)) {
             Ok(file) => {
                 let mut out = anstream::StripStream::new(file);
@@ -162,4 +169,37 @@ fn report(
     let path = |path: &Path| path.display().to_string();
     let values = [("log", &*path(&files.log)), ("samples", &*path(&files.samples)), ("probe", &*path(&files.probe))];
     writeln!(console.err, "{}", messages.text("run-files", &values))
+}
+
+/// The report as a page: where `--report` says when that is the format, else beside the log.
+fn write_page(
+    args: &LaunchArgs,
+    files: &Files,
+    report: Report,
+    packs: &Packs,
+    console: &mut Console<'_>,
+) -> io::Result<()> {
+    let lines = match page_lines(&|| Source::open(&files.log), &report, None) {
+        Ok(lines) => lines,
+        Err(error) => {
+            console.fault(&error)?;
+            Vec::new()
+        }
+    };
+    let zh = report.language == "zh";
+    let text = page(&[PageReport { report, lines }], packs, zh, None);
+    let given = args.report.as_ref().filter(|_| args.show.format == FormatName::Html);
+    let (path, wrote) = match given {
+        Some(path) => (path.clone(), files::set_aside(path).and_then(|_| std::fs::write(path, &text))),
+        None => beside(Some(&files.log), text.as_bytes()),
+    };
+    match wrote {
+        Err(source) => console.fault(&RunError::Write { path: path.display().to_string(), source }),
+        Ok(()) if args.open => open(&path, console),
+        Ok(()) => writeln!(
+            console.err,
+            "{}",
+            Messages { packs, zh }.text("page-written", &[("path", &path.display().to_string())])
+        ),
+    }
 }

@@ -3,12 +3,12 @@
 use super::limit_figures;
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
-use crate::hypothesis::factor::{self, Factors};
-use crate::hypothesis::phase::{self, Scene};
 use crate::event::MIB;
 use crate::hypothesis::context::{Context, LimitSource};
+use crate::hypothesis::factor::{self, Factors};
 use crate::hypothesis::finding::{Basis, Candidate, Figure, Finding, Grade, Status};
 use crate::hypothesis::finding_builder::{FindingBuilder, evidence, figure, told};
+use crate::hypothesis::phase::{self, Scene};
 use crate::text;
 use crate::timeline::{Exception, HostOom};
 

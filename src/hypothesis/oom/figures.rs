@@ -3,12 +3,12 @@
 use super::METAL;
 use super::split::{Part, Split};
 use crate::catalog::messages::Messages;
-use crate::hypothesis::factor;
-use crate::hypothesis::phase::{self, Scene};
 use crate::hypothesis::classes::kind;
 use crate::hypothesis::context::Context;
+use crate::hypothesis::factor;
 use crate::hypothesis::finding::{Basis, Figure};
 use crate::hypothesis::finding_builder::{figure, told};
+use crate::hypothesis::phase::{self, Scene};
 use crate::text;
 use crate::timeline::OomRecord;
 

@@ -47,7 +47,11 @@ impl End {
                     push_capped(&mut self.kills, || Evidence::of(at));
                 }
                 self.crash_code = signs.is_crash_code(*code);
+                self.exit_elsewhere = event.rule.is_some_and(|rule| rule.sets("weak"));
                 self.exit = Some((*code, Evidence::of(at)));
+            }
+            What::TracebackStart { .. } | What::TracebackFrame { .. } if super::crash::is_of_crash(event) => {
+                self.stack.get_or_insert_with(|| Evidence::of(at));
             }
             What::Crash { .. } => {
                 self.crash.get_or_insert_with(|| Evidence::of(at));
@@ -95,12 +99,17 @@ impl End {
         }
         self.oom_killed.take_if(|(_, at)| since(at));
         self.daemon.take_if(since);
-        self.crash.take_if(since).map(|at| at.place)
+        let stack = self.stack.take_if(since);
+        self.crash.take_if(since).or(stack).map(|at| at.place)
     }
 
     /// Something says that the process ended.
     pub(super) fn tells_death(&self) -> bool {
-        !self.kills.is_empty() || self.crash.is_some() || self.daemon.is_some() || self.exit.is_some()
+        !self.kills.is_empty()
+            || self.crash.is_some()
+            || self.stack.is_some()
+            || self.daemon.is_some()
+            || self.exit.is_some()
     }
 
     /// Lack of memory is proven.
@@ -120,12 +129,14 @@ impl End {
     }
 
     pub(super) fn told(
-        self,
+        mut self,
         in_flight: Option<InFlight>,
         prompt_open: bool,
         stopped: Option<Evidence>,
         last_text: Option<Evidence>,
     ) -> Ending {
+        // A report whose heading was not copied is one all the same.
+        self.crash = self.crash.or_else(|| self.stack.take());
         let by_kernel = self.constraint.as_ref().filter(|_| self.kernel_names).map(|(_, at)| at.clone());
         let kind = if self.given_up.is_some() && !self.by_memory() {
             EndingKind::GivenUp
@@ -167,6 +178,7 @@ impl End {
             at,
             in_flight: in_flight.filter(|_| kind != EndingKind::CleanStop),
             exit_code: self.exit.as_ref().map(|(code, _)| *code),
+            exit_elsewhere: self.exit_elsewhere,
             exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,

@@ -186,6 +186,7 @@ impl Open {
         let LoadLine { mib, offloaded_mib, usable_mib, at } = line;
         let named = class.unwrap_or_else(|| self.names.id(UNNAMED));
         if let Some(class) = class {
+            self.track.loaded(class, [mib, offloaded_mib], self.session.current_prompt(), &at.at());
             let draft = self.loads.entry(class, LoadDraft::new);
             let load = &mut draft.load;
             load.last_mib = mib.or(load.last_mib);

@@ -51,9 +51,13 @@ impl Open {
     pub(super) fn into_session(mut self) -> Session {
         let names = &self.names;
         let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
+        let track = self.track.into_told(names);
         let mut session = Session {
             prompt_list,
             prompts_left_out,
+            prompt_groups: track.groups,
+            marks: track.marks,
+            marks_left_out: track.left_out,
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
             held_by_prompt: std::mem::take(&mut self.leaks.held_by_prompt),
@@ -92,6 +96,7 @@ impl Open {
 
     /// A native crash was none: the stack below it says nothing either.
     pub(super) fn forget_stack(&mut self, crash: Place) {
+        self.session.crash_stack.take_if(|stack| stack.at.place >= crash);
         let is_its = |exception: &Exception| exception.kind.is_none() && exception.at.place >= crash;
         self.traceback.take_if(|exception| is_its(exception));
         self.session.exceptions.retain(|exception| !(is_its(exception) && exception.message.is_empty()));
@@ -121,6 +126,7 @@ impl Open {
             class: self.last_class_name(),
             mib: self.last_class.and_then(|(_, mib, _)| mib),
             step: bar.map(|bar| (bar.done, bar.total)),
+            sampled: self.bar.filter(|bar| bar.done >= bar.total).map(|bar| bar.total),
             since_line: self.prompt.told.first_line,
         })
     }
@@ -159,6 +165,7 @@ impl Open {
         if !matches!(event.what, What::Noise | What::Bar(_) | What::TracebackFrame { .. }) {
             self.signals.line(texts, event, prompt, always);
         }
+        self.track.event(event, prompt, &mut self.names);
         match &event.what {
             What::Fact { name, value, weak } => self.fact(name, value, *weak, at),
             What::Launch { args } => self.launch(args, at),
@@ -191,6 +198,9 @@ impl Open {
                 self.begin_prompt(at);
                 let class = self.names.id(class);
                 self.leaks.warning(class, at, prompt);
+            }
+            What::TracebackStart { .. } | What::TracebackFrame { .. } if super::crash::is_of_crash(event) => {
+                self.crash_report(event);
             }
             What::Exception { .. }
             | What::TracebackStart { .. }

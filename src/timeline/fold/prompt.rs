@@ -51,6 +51,7 @@ impl Open {
                 oom.recovered |= oom.prompt < number;
             }
         }
+        self.track.prompt_ended(&mut self.prompt.told, at);
         self.session.prompts.executed += 1;
         overwrite(&mut self.last_executed, at);
         self.prompt = self.prompts.keep(std::mem::take(&mut self.prompt));
