@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 /// Rust code for the verdicts in `items`, which are in the order of their files.
+// Long: it writes one Rust file from top to bottom, in the order in which that file is read.
 pub fn code(items: &[Map<String, Value>]) -> Result<String, Box<dyn Error>> {
     let mut variants = String::new();
     let mut ids = String::new();

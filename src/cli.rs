@@ -1,4 +1,6 @@
 //! The command line as it is typed. What is done with it is in `command`.
+//!
+//! Long: the command line as it is typed: one declaration for each command.
 
 mod bisect;
 mod live;

@@ -9,8 +9,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, MessageDef, NodeDef,
-    OomPhraseDef, PlaceDef, PrecedenceDef, ReleaseDef, RemedyDef, SentenceDef, SignDef, VerdictDef,
+    AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
+    MentionDef, MessageDef, NodeDef, OomPhraseDef, PackageDef, PlaceDef, PrecedenceDef, ReleaseDef, RemedyDef,
+    SentenceDef, SignDef, StageDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -34,13 +35,18 @@ pub struct PackFile {
     pub form: Vec<FormDef>,
     pub sign: Vec<SignDef>,
     pub mention: Vec<MentionDef>,
+    pub stage: Vec<StageDef>,
+    pub cause: Vec<CauseDef>,
+    pub package: Vec<PackageDef>,
+    pub input: Vec<InputDef>,
+    pub answer: Vec<AnswerDef>,
     pub place: Vec<PlaceDef>,
     pub sentence: Vec<SentenceDef>,
 }
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 19] = [
+    pub const TABLES: [&str; 24] = [
         "message",
         "oom_phrase",
         "bug",
@@ -58,6 +64,11 @@ impl PackFile {
         "form",
         "sign",
         "mention",
+        "stage",
+        "cause",
+        "package",
+        "input",
+        "answer",
         "place",
         "sentence",
     ];
@@ -82,6 +93,11 @@ impl PackFile {
             "form" => push(&mut self.form, item),
             "sign" => push(&mut self.sign, item),
             "mention" => push(&mut self.mention, item),
+            "stage" => push(&mut self.stage, item),
+            "cause" => push(&mut self.cause, item),
+            "package" => push(&mut self.package, item),
+            "input" => push(&mut self.input, item),
+            "answer" => push(&mut self.answer, item),
             "place" => push(&mut self.place, item),
             "sentence" => push(&mut self.sentence, item),
             _ => Ok(()),
@@ -107,6 +123,11 @@ impl PackFile {
         lay(&mut self.form, above.form, |item| item.id.clone(), replaced);
         lay(&mut self.sign, above.sign, |item| item.id.clone(), replaced);
         lay(&mut self.mention, above.mention, |item| item.id.clone(), replaced);
+        lay(&mut self.stage, above.stage, |item| item.id.clone(), replaced);
+        lay(&mut self.cause, above.cause, |item| item.id.clone(), replaced);
+        lay(&mut self.package, above.package, |item| item.id.clone(), replaced);
+        lay(&mut self.input, above.input, |item| item.id.clone(), replaced);
+        lay(&mut self.answer, above.answer, |item| item.id.clone(), replaced);
         lay(&mut self.place, above.place, |item| item.id.clone(), replaced);
         self.release.sort_by_key(|release| release.version);
     }

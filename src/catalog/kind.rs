@@ -16,6 +16,9 @@ pub enum EventKind {
     PromptExecuted,
     PromptInvalid,
     PromptDetail,
+    OutputIgnored,
+    RequestFailed,
+    ThreadDied,
     PromptInterrupted,
     LoadRequested,
     LoadComplete,
@@ -80,6 +83,7 @@ impl EventKind {
             Self::DeviceClone => &["class", "device"],
             Self::PromptExecuted => &["seconds"],
             Self::Unload => &["count"],
+            Self::ThreadDied => &["name"],
             Self::TracebackFrame => &["file"],
             Self::ExceptionLine => &["type"],
             Self::KernelOom => &["constraint"],
@@ -103,6 +107,9 @@ impl EventKind {
             self,
             Self::PromptGot
                 | Self::PromptExecuted
+                | Self::PromptInvalid
+                | Self::PromptDetail
+                | Self::OutputIgnored
                 | Self::ServerReady
                 | Self::LoadRequested
                 | Self::LoadComplete

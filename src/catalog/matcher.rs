@@ -1,6 +1,8 @@
 //! Which message rule a line belongs to: of the few whose templates begin like the line, the first that fits.
 //!
 //! Which rules a line may belong to is found by `index`.
+//!
+//! Long: matching and its table are one algorithm, with its tests.
 
 use std::sync::OnceLock;
 

@@ -16,6 +16,7 @@ mod matcher;
 pub(crate) mod messages;
 mod pack;
 mod prefix_filter;
+mod prose_table;
 mod role;
 mod run_out;
 mod schema;

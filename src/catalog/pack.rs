@@ -2,6 +2,8 @@
 //!
 //! The built-in packs were turned into JSON when the program was built; folders are read as TOML. Both
 //! become the same structs. A broken file or rule is reported and left out; the rest still works.
+//!
+//! Long: laying packs over each other and compiling them fill the same private table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,15 +11,16 @@ use std::sync::{Arc, OnceLock};
 
 use miette::{NamedSource, SourceSpan};
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::error::PackError;
 use super::file::PackFile;
 use super::folder::{PROBLEMS_LIMIT, PackSource, SourceText, read_folder};
 use super::matcher::{Matcher, Rule, RuleError};
+use super::prose_table::{self, ProseTable};
 use super::schema::{
-    AimdoDef, AvoidDef, BugDef, ClassDef, DefaultDef, FlagDef, FormDef, LauncherDef, MentionDef, NodeDef, PackHead,
-    PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf, VerdictDef,
+    AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
+    MentionDef, NodeDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf,
+    StageDef, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -30,8 +33,6 @@ const RULES_LIMIT: usize = 60_000;
 const REGEX_CHECKS: usize = 200;
 const HEAD: &str = include_str!(concat!(env!("OUT_DIR"), "/head.json"));
 const CORE: &str = include_str!(concat!(env!("OUT_DIR"), "/core.json"));
-/// Tables with their built-in prose.
-const PROSE: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/prose.rs"));
 const EN: &str = include_str!(concat!(env!("OUT_DIR"), "/en.json"));
 const ZH: &str = include_str!(concat!(env!("OUT_DIR"), "/zh.json"));
 
@@ -52,41 +53,6 @@ pub struct PackInfo {
 pub struct OomPhrase {
     pub template: Template,
     pub sum: bool,
-}
-
-/// Prose of one item, read on demand.
-pub type ProseTable = serde_json::Map<String, serde_json::Value>;
-
-/// The built-in prose of one table, read item by item: a report needs that of a few.
-#[derive(Debug)]
-struct LazyTable {
-    text: &'static str,
-    items: OnceLock<BTreeMap<String, LazyItem>>,
-}
-
-#[derive(Debug)]
-struct LazyItem {
-    text: &'static RawValue,
-    fields: OnceLock<ProseTable>,
-}
-
-impl LazyTable {
-    fn named(name: &str) -> Option<Self> {
-        let (_, text) = PROSE.iter().find(|(table, _)| *table == name)?;
-        Some(Self { text, items: OnceLock::new() })
-    }
-
-    fn items(&self) -> &BTreeMap<String, LazyItem> {
-        self.items.get_or_init(|| {
-            let texts: BTreeMap<String, &'static RawValue> = serde_json::from_str(self.text).unwrap_or_default();
-            texts.into_iter().map(|(id, text)| (id, LazyItem { text, fields: OnceLock::new() })).collect()
-        })
-    }
-
-    fn item(&self, id: &str) -> Option<&ProseTable> {
-        let item = self.items().get(id)?;
-        Some(item.fields.get_or_init(|| serde_json::from_str(item.text.get()).unwrap_or_default()))
-    }
 }
 
 /// All packs, ready for use.
@@ -113,6 +79,14 @@ pub struct Packs {
     pub signs: Vec<SignDef>,
     /// What is worth a word although nothing failed.
     pub mentions: Vec<MentionDef>,
+    /// Stages of a start, in their order.
+    pub stages: Vec<StageDef>,
+    /// Why imports fail, in the order in which they are tried.
+    pub causes: Vec<CauseDef>,
+    pub packages: Vec<PackageDef>,
+    /// Errors that have an answer of their own, in the order in which they are tried.
+    pub answers: Vec<AnswerDef>,
+    pub inputs: Vec<InputDef>,
     /// Where logs are, in the order in which they are looked at.
     pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
@@ -120,7 +94,7 @@ pub struct Packs {
     sentences: BTreeMap<String, Prose>,
     /// Prose of items from user packs, by table and id.
     user_prose: BTreeMap<(String, String), ProseTable>,
-    prose: BTreeMap<&'static str, LazyTable>,
+    prose: BTreeMap<&'static str, prose_table::LazyTable>,
     english: OnceLock<BTreeMap<String, String>>,
     chinese: OnceLock<BTreeMap<String, String>>,
 }
@@ -163,7 +137,7 @@ impl Packs {
     /// message rules (`match`, `silent`, `source`, `means`) is filled in; faults are passed over.
     pub fn definitions(folders: &[PathBuf]) -> PackFile {
         let mut layers = Layers::built_in();
-        if let Some(told) = LazyTable::named("message") {
+        if let Some(told) = prose_table::LazyTable::named("message") {
             for def in &mut layers.file.message {
                 def.fill(told.item(&def.id));
             }
@@ -234,7 +208,7 @@ impl Packs {
 
     /// All that the built-in pack can say, as the build wrote it: for its words.
     pub fn built_in_texts() -> impl Iterator<Item = &'static str> {
-        std::iter::once(EN).chain(PROSE.iter().map(|(_, text)| *text))
+        std::iter::once(EN).chain(prose_table::PROSE.iter().map(|(_, text)| *text))
     }
 
     /// Prose fields (`means`, `title`, `links`, …) of an item.
@@ -318,8 +292,8 @@ impl Layers {
         self.infos.push(info);
     }
 
-    fn compile(self, problems: &mut Vec<PackError>) -> Packs {
-        let mut faults = Vec::new();
+    /// The message rules, compiled; what could not be is left out and told.
+    fn rules(&self, faults: &mut Vec<(String, RuleError)>) -> Vec<Rule> {
         let mut rules = Vec::with_capacity(self.file.message.len());
         let mut regexes = 0;
         let shared: Vec<&SignDef> = self.file.sign.iter().filter(|sign| sign.of == SignOf::SharedArea).collect();
@@ -347,6 +321,12 @@ impl Layers {
                 Err(error) => faults.push((def.id.clone(), error)),
             }
         }
+        rules
+    }
+
+    fn compile(self, problems: &mut Vec<PackError>) -> Packs {
+        let mut faults = Vec::new();
+        let rules = self.rules(&mut faults);
         let (matcher, refused) = Matcher::new(rules);
         faults.extend(refused);
         let mut oom_phrases = Vec::new();
@@ -384,11 +364,20 @@ impl Layers {
             forms: self.file.form,
             signs: self.file.sign,
             mentions: self.file.mention,
+            causes: self.file.cause,
+            packages: self.file.package,
+            answers: self.file.answer,
+            inputs: self.file.input,
+            stages: {
+                let mut stages = self.file.stage;
+                stages.sort_by_key(|stage| stage.order);
+                stages
+            },
             places: self.file.place,
             infos: self.infos,
             sentences: self.sentences,
             user_prose: self.user_prose,
-            prose: PROSE.iter().filter_map(|(table, _)| Some((*table, LazyTable::named(table)?))).collect(),
+            prose: prose_table::all(),
             english: OnceLock::new(),
             chinese: OnceLock::new(),
         }

@@ -43,6 +43,11 @@ impl Packs {
         self.signs.iter().filter(move |sign| sign.of == of)
     }
 
+    /// The answer to an error's text.
+    pub fn answer(&self, text: &str) -> Option<&super::schema::AnswerDef> {
+        self.answers.iter().find(|answer| answer.fits(text))
+    }
+
     /// Some sign of this kind fits.
     pub fn shows(&self, of: SignOf, text: &str) -> bool {
         self.signs_of(of).any(|sign| sign.fits(text))

@@ -14,6 +14,7 @@ use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, 
 use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
+// Long: the steps of one call, each of which may end it with its own exit status.
 pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let CommonArguments { inputs, memory_limit_mib } = match CommonArguments::of(&args.logs, &args.limit, console) {
         Ok(call) => call,

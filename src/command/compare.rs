@@ -15,6 +15,7 @@ use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
 use crate::samples::Samples;
 
 /// Runs the command.
+// Long: the steps of one call, each of which may end it with its own exit status.
 pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let CommonArguments { inputs, memory_limit_mib } = match CommonArguments::of(&args.logs, &args.limit, console) {
         Ok(call) => call,

@@ -22,6 +22,7 @@ use crate::report::{PageLine, Question, Read, Report, answer, page_lines, read_c
 use crate::system::Kind;
 
 /// Runs the command.
+// Long: the steps of one call, each of which may end it with its own exit status.
 pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let zh = super::chinese(&args.report.language, console);
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.

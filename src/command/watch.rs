@@ -1,6 +1,8 @@
 //! `watch`: a growing log or a pipe is read on, and what changes in the answer is said; at the end the whole report.
 //!
 //! A panic in the analysis does not end the reading: whoever writes into the pipe would otherwise be stopped by it.
+//!
+//! Long: one loop that reads, waits and speaks; its parts share its state.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -160,6 +162,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
+    // Long: the steps of one call, each of which may end it with its own exit status.
     fn run(mut self, mut source: Source, console: &mut Console<'_>) -> io::Result<Ended> {
         let name = self.args.log.display().to_string();
         let messages = Messages { packs: self.packs, zh: self.question.zh };

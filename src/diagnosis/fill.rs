@@ -7,12 +7,16 @@ use std::collections::BTreeMap;
 
 use super::launcher::Launch;
 use crate::catalog::messages::{Messages, fill};
+use crate::catalog::{Packs, SignOf};
 use crate::hypothesis::context::{Context, Os};
 use crate::hypothesis::finding::Finding;
 use crate::shell;
 
 /// Stands for the log where it has no path, because it came through a pipe.
 const NO_PATH: &str = "LOG";
+
+/// Values that are typed words already.
+const AS_TYPED: [&str; 1] = ["packages"];
 
 /// What the places of a step stand for, in this log.
 #[derive(Debug)]
@@ -30,7 +34,22 @@ impl Places {
         let windows = view.os == Os::Windows;
         let mut places = Self { plain: BTreeMap::new(), quoted: BTreeMap::new() };
         for (name, value) in &finding.values {
-            places.put(name, value, windows);
+            match AS_TYPED.contains(&name.as_str()) {
+                true => places.put_as_is(name, value),
+                false => places.put(name, value, windows),
+            }
+        }
+        let facts = |name: &str| view.session.text(name);
+        if let (Some(python), Some(path)) = (facts("required_by"), facts("requirements_path")) {
+            let command =
+                format!("{} -s -m pip install -r {}", shell::quoted(python, windows), shell::quoted(path, windows));
+            places.put_as_is("requirements_command", &command);
+        }
+        if let Some(index) = facts("pytorch_version").and_then(torch_index) {
+            places.put_as_is("torch_index", &index);
+        }
+        if let Some(port) = port_of(&finding.summary) {
+            places.put_as_is("port", &port);
         }
         if let Some(node) = view.session.exceptions.iter().rev().find_map(|exception| exception.node.as_deref()) {
             places.put("node", node, windows);
@@ -54,7 +73,7 @@ impl Places {
         // A command for the log runs on this machine, whatever machine wrote the log.
         let log = log.map_or_else(|| NO_PATH.to_owned(), |path| shell::quoted(path, cfg!(windows)));
         places.put_as_is("log", &log);
-        let python = python(view, launch.as_ref());
+        let python = python(view, messages.packs, launch.as_ref());
         let quoted = shell::quoted(&python, windows);
         // Without -s, packages of the user's own Python hide those of the portable one.
         let pip =
@@ -86,6 +105,24 @@ impl Places {
     }
 }
 
+/// Where PyTorch's builds of this kind are: `2.9.1+cu130` names them by `cu130`.
+fn torch_index(version: &str) -> Option<String> {
+    let (_, build) = version.split_once('+')?;
+    let known = ["cu", "rocm", "xpu", "cpu"].iter().any(|kind| build.starts_with(kind));
+    let plain = build.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '.');
+    (known && plain).then(|| format!("https://download.pytorch.org/whl/{build}"))
+}
+
+/// The port that an error's text names: `Port 8188 is`, `('127.0.0.1', 8188)`.
+fn port_of(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let digit = |letter: char| letter.is_ascii_digit();
+    let behind = lower.split_once("port ").map(|(_, rest)| rest).filter(|rest| rest.starts_with(digit));
+    let rest = behind.or_else(|| lower.split_once("', ").map(|(_, rest)| rest))?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    (2..=5).contains(&digits.len()).then_some(digits)
+}
+
 fn filled(text: &str, places: &BTreeMap<String, String>) -> Option<String> {
     let known: Vec<(&str, &str)> = places.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     // Asked of the template and not of the result: a text of the log may hold braces of its own.
@@ -99,21 +136,29 @@ fn filled(text: &str, places: &BTreeMap<String, String>) -> Option<String> {
 }
 
 /// ComfyUI's own Python: as the log prints it, as this way of starting has it, or by where its packages lie.
-fn python(view: &Context<'_>, launch: Option<&Launch<'_>>) -> String {
+fn python(view: &Context<'_>, packs: &Packs, launch: Option<&Launch<'_>>) -> String {
     if let Some(own) = launch.map(|launch| launch.def.python.as_str()).filter(|own| !own.is_empty()) {
         return own.to_owned();
     }
     if let Some(path) = view.session.text("python_path").filter(|path| path.contains(['/', '\\'])) {
         return path.to_owned();
     }
+    let session = view.session;
+    let of_nodes = session.nodes.iter().flat_map(|node| [node.library.as_deref(), node.reason.as_deref()]);
+    let own = |text: &&str| !packs.shows(SignOf::UserSite, text);
+    if let Some(python) = of_nodes.flatten().filter(own).find_map(interpreter) {
+        return python;
+    }
     let frames =
         view.session.exceptions.iter().flat_map(|exception| exception.first_frame.iter().chain(&exception.frames));
-    frames.filter_map(|frame| interpreter(frame)).next().unwrap_or_else(|| "python".to_owned())
+    frames.map(String::as_str).filter(own).find_map(interpreter).unwrap_or_else(|| "python".to_owned())
 }
 
 /// The interpreter whose packages lie on this path: `/opt/venv/lib/python3.12/site-packages/…` is of
 /// `/opt/venv/bin/python`. An environment on Windows keeps it in `Scripts`, a whole Python in its own folder.
 fn interpreter(path: &str) -> Option<String> {
+    // A reason may hold the path in brackets.
+    let path = path.rsplit_once('(').map_or(path, |(_, path)| path);
     let (before, _) = path.split_once("site-packages")?;
     let before = before.trim_end_matches(['/', '\\']);
     if before.contains('\\') {
@@ -172,7 +217,7 @@ fn join(folder: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{BTreeMap, filled, interpreter};
+    use super::{BTreeMap, filled, interpreter, port_of, torch_index};
 
     #[test]
     fn packages_tell_their_interpreter() {
@@ -184,6 +229,15 @@ mod tests {
         assert_eq!(of(r"D:\ai\venv\Lib\site-packages\torch\x.py").as_deref(), Some(r"D:\ai\venv\Scripts\python.exe"));
         assert_eq!(of(r"c:\aki\python\lib\site-packages\numpy\x.py").as_deref(), Some(r"c:\aki\python\python.exe"));
         assert_eq!(of("/opt/ComfyUI/execution.py:1 f"), None);
+    }
+
+    #[test]
+    fn ports_and_builds_are_read_from_texts() {
+        assert_eq!(port_of("Port 8188 is already in use on address 127.0.0.1.").as_deref(), Some("8188"));
+        assert_eq!(port_of("bind on address ('0.0.0.0', 8190): in use").as_deref(), Some("8190"));
+        assert_eq!(port_of("a port is taken"), None);
+        assert_eq!(torch_index("2.9.1+cu130").as_deref(), Some("https://download.pytorch.org/whl/cu130"));
+        assert_eq!(torch_index("2.9.1"), None);
     }
 
     #[test]

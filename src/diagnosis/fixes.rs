@@ -78,6 +78,7 @@ fn ram_case<'f>(finding: &'f Finding, view: &Context<'_>, messages: &Messages<'_
 }
 
 /// Circumstances by the packs' closed list of tags.
+// Long: one line for each tag of the packs' closed list.
 pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> Vec<String> {
     let session = view.session;
     let signs = messages.packs.signs_of(SignOf::Circumstance);
@@ -171,11 +172,20 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
     add("tiled-already", session.counts.tiled_retries.is_some());
     add("multi-gpu", session.devices.len() > 1);
     add("weights-over-limit", finding.figures.iter().any(|figure| figure.name == "weights-over-limit"));
+    let portable = session.flag_fact("embedded_python") == Some(true);
+    let by_path = |text: &str| text.contains("python_embeded");
+    let texts = ["python_path", "required_by", "launcher"].into_iter().filter_map(|name| session.text(name));
+    add("portable", portable || texts.into_iter().any(by_path));
     add("custom-nodes-off", view.nodes_off());
     add("pins-greedy", finding.figures.iter().any(|figure| figure.name == "pins-greedy"));
     add("device-clone", session.counts.device_clones.is_some());
     add("pack-suspected", !finding.candidates.is_empty());
     add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    for circumstance in &finding.circumstances {
+        if !tags.contains(circumstance) {
+            tags.push(circumstance.clone());
+        }
+    }
     tags
 }
 
@@ -296,7 +306,8 @@ fn own_steps(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, pla
         .collect();
     chosen.sort_by_key(|remedy| {
         // A remedy made for this part goes before one that helps it besides.
-        let main = parts.first().is_some_and(|part| remedy.acts_on.first().is_some_and(|acts| acts == part));
+        let first = |part: &&str| remedy.acts_on.first().is_some_and(|acts| acts == part);
+        let main = finding.id == Verdict::ImportFailure || parts.first().is_some_and(first);
         (!main, remedy.order)
     });
     let mut groups: Vec<&str> = Vec::new();
@@ -308,7 +319,7 @@ fn own_steps(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, pla
         groups.extend((!remedy.group.is_empty()).then_some(remedy.group.as_str()));
         Some(step)
     });
-    filled.collect()
+    answer_step(finding, messages, places).into_iter().chain(filled).collect()
 }
 
 /// What helps against a known bug: the repaired version, then the workaround of its record.
@@ -376,6 +387,15 @@ pub fn may_suggest(flag: &str, view: &Context<'_>, messages: &Messages<'_>) -> b
     });
     let clash = def.conflicts.iter().any(|other| view.uses(other));
     view.has_flag(def) && !used && !idle && !clash
+}
+
+/// What the answer to the finding's text tells to do.
+fn answer_step(finding: &Finding, messages: &Messages<'_>, places: &Places) -> Option<Step> {
+    let about = finding.about.as_deref()?;
+    let answer = messages.packs.answers.iter().find(|answer| answer.id == about)?;
+    let text = messages.packs.prose_text("answer", &answer.id, "step", messages.zh).filter(|text| !text.is_empty())?;
+    let command = Some(answer.command.as_str()).filter(|command| !command.is_empty());
+    Some(Step { command: command.and_then(|command| places.command(command)), ..plain(places.sentence(text)?) })
 }
 
 /// The remedy for this log; `None` when the log does not tell what one of its places stands for.

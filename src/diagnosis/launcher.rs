@@ -92,7 +92,8 @@ fn signs(def: &LauncherDef, view: &Context<'_>) -> Option<Evidence> {
         .into_iter()
         .filter_map(|name| session.fact(name))
         .map(|fact| &fact.at);
-    let nodes = session.nodes.iter().map(|node| &node.at);
+    let started = session.start.iter().flat_map(|start| [&start.first, &start.at]);
+    let nodes = session.nodes.iter().map(|node| &node.at).chain(started);
     let frames = session
         .exceptions
         .iter()

@@ -92,6 +92,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
             chosen.figures.extend(crate::hypothesis::low_vram_budget::note(view, messages));
         }
     }
+    if let Some(view) = views.iter().find(|view| view.number == chosen.session) {
+        let beside = crate::hypothesis::failure::beside(view, messages, &chosen);
+        chosen.figures.extend(beside);
+    }
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), messages);
     let (next_steps, avoid) = match view {
         Some(view) => {

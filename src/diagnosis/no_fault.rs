@@ -4,7 +4,7 @@ use super::starts::Starts;
 use crate::catalog::messages::Messages;
 use crate::catalog::{SignOf, Verdict};
 use crate::event::Tally;
-use crate::hypothesis::context::Context;
+use crate::hypothesis::context::{Context, Os};
 use crate::hypothesis::finding::{Basis, Figure, Finding, Grade, Status};
 use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
 use crate::timeline::{Ending, EndingKind, Timeline};
@@ -21,6 +21,7 @@ fn stop_remark(ending: Option<&Ending>) -> &'static str {
 }
 
 /// `no-fault` or `insufficient-evidence` for the last session that did anything.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'_>, tally: Tally) -> Finding {
     let view = views.iter().rev().find(|view| view.session.has_work()).or(views.last());
     let Some(view) = view else { return nothing(timeline, messages, "insufficient-empty") };
@@ -29,6 +30,9 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
         || tally.kin > 0
         || session.fact("total_vram_mib").is_some()
         || session.fact("comfyui_version").is_some();
+    if let Some(finding) = other_program(view, messages) {
+        return finding;
+    }
     if !is_comfyui && tally.hidden > 0 {
         let settle = Some(messages.text("settle-prefix", &[]));
         return Finding { settle, ..insufficient(view, messages, "insufficient-prefix") };
@@ -41,6 +45,9 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
         return insufficient(view, messages, "insufficient-broken-off");
     }
     if let Some(finding) = started_again(timeline, views, messages) {
+        return finding;
+    }
+    if let Some(finding) = unfinished_start(views, messages) {
         return finding;
     }
     let ending = view.ending();
@@ -133,6 +140,43 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
     insufficient(view, messages, key)
 }
 
+/// Another program wrote this log, and nothing of ComfyUI's own queue is in it.
+fn other_program(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
+    let session = view.session;
+    let fact = session.fact("other_program")?;
+    let own = session.prompts.got + session.prompts.executed > 0
+        || session.fact("comfyui_version").is_some_and(|fact| !fact.weak);
+    let program = fact.value.as_text().filter(|_| !own && session.server_ready.is_none())?;
+    let finding = FindingBuilder::new(
+        Verdict::InsufficientEvidence,
+        view.number,
+        Status::NotAssessable,
+        messages.text("other-program", &[("program", program)]),
+    )
+    .about("other-program")
+    .grade(Grade::Strong, messages.text("grade-other-program", &[]))
+    .figures(vec![told(
+        "loads",
+        messages.text("figure-other-program-loads", &[]),
+        Basis::Formula,
+        vec![fact.at.place.line],
+    )])
+    .settle(messages.text("settle-other-program", &[("program", program)]));
+    Some(finding.because(vec![evidence(&fact.at, None)]))
+}
+
+/// The last start came to no server, and nobody stopped it.
+fn unfinished_start(views: &[Context<'_>], messages: &Messages<'_>) -> Option<Finding> {
+    let last = views.last()?;
+    let by_user = last.session.exceptions.iter().any(|one| crate::hypothesis::failure::stopped_by_user(one, messages));
+    let stopped = last.session.stopped.is_some() || last.ending().is_some_and(|ending| !ending.kills.is_empty());
+    if by_user || stopped {
+        return None;
+    }
+    let log = super::Launch::of(last, messages.packs).map(|launch| launch.log(messages)).unwrap_or_default();
+    crate::hypothesis::start::finding(last, messages, &log)
+}
+
 /// ComfyUI was started again while a prompt was in flight, and nothing tells how the start before ended.
 fn started_again(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'_>) -> Option<Finding> {
     let silent = |view: &&Context<'_>| {
@@ -148,7 +192,7 @@ fn started_again(timeline: &Timeline, views: &[Context<'_>], messages: &Messages
         false => ("insufficient-restarted-one", "insufficient-restarted-many"),
     };
     let summary = messages.count(one, many, timeline.silent_restarts, &[("line", &line)]);
-    let mut figures = in_flight(view, messages);
+    let mut figures = vec![unended(view, messages)];
     let later = Starts::of(timeline, views).later(view.number);
     let good = later.good_prompts();
     if good > 0 && !later.hidden {
@@ -159,7 +203,7 @@ fn started_again(timeline: &Timeline, views: &[Context<'_>], messages: &Messages
         .about("insufficient-restarted")
         .grade(Grade::Moderate, messages.text("grade-insufficient", &[]))
         .figures(figures)
-        .settle(messages.text(crate::hypothesis::host::settle_silent(view), &[]))
+        .settle(messages.text(settle_silent(view), &[]))
         .because(crate::hypothesis::host::restart_lines(view, messages, at));
     Some(finding)
 }
@@ -206,12 +250,26 @@ fn insufficient(view: &Context<'_>, messages: &Messages<'_>, key: &str) -> Findi
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
         "insufficient-killed" => draft.settle(messages.text("settle-killed", &[])).because(lines),
         // The terminal printed nothing more.
-        "insufficient-ended" => {
-            draft.settle(messages.text(crate::hypothesis::host::settle_silent(view), &[])).because(lines)
-        }
+        "insufficient-ended" => draft.settle(messages.text(settle_silent(view), &[])).because(lines),
         "insufficient-in-flight-crash" => draft.settle(messages.text("settle-crash", &[])).because(lines),
         _ => draft.settle(messages.text("settle-insufficient", &[])).because(lines),
     }
+}
+
+/// What tells how a process ended that printed nothing: systems keep that in different places.
+fn settle_silent(view: &Context<'_>) -> &'static str {
+    match view.os {
+        Os::Windows => "settle-silent-windows",
+        Os::Linux | Os::Wsl => "settle-silent-linux",
+        Os::MacOs | Os::Unknown => "settle-silent",
+    }
+}
+
+/// The prompt that has no end before ComfyUI was started again.
+fn unended(view: &Context<'_>, messages: &Messages<'_>) -> Figure {
+    let number = view.session.current_prompt().to_string();
+    let line = view.session.last_line;
+    told("unended", messages.text("figure-unended", &[("prompt", &number)]), Basis::Measured, vec![line])
 }
 
 /// What was going on when the start ended.

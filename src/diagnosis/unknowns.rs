@@ -10,15 +10,17 @@ use crate::hypothesis::growth;
 fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
     let session = view.session;
     let card = session.fact("device").is_some();
+    // An allocator's message names the size of the card too.
+    let capacity = session.ooms.iter().find_map(|oom| oom.numbers.capacity);
     let missing = [
         ("missing-version", view.span.is_unknown()),
         ("missing-card", !card),
-        ("missing-vram", card && view.vram_mib().is_none()),
+        ("missing-vram", card && view.vram_mib().is_none() && capacity.is_none()),
         ("missing-ram", view.ram_mib().is_none()),
     ];
     let list: Vec<String> =
         missing.iter().filter(|(_, holds)| *holds).map(|(key, _)| messages.text(key, &[])).collect();
-    list.join(", ")
+    list.join(&messages.text("list-comma", &[]))
 }
 
 /// What stays open, most useful first.
@@ -27,7 +29,10 @@ pub fn cannot_tell(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding
     let mut list = Vec::new();
     let prompts = messages.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
     // Of another program's log there is nothing to miss.
-    if matches!(chosen.about.as_deref(), Some("insufficient-not-comfyui" | "insufficient-empty")) {
+    if matches!(
+        chosen.about.as_deref(),
+        Some("insufficient-not-comfyui" | "insufficient-empty" | "start-unfinished" | "start-ended" | "other-program")
+    ) {
         return list;
     }
     let mut add = |key: &str, holds: bool, values: &[(&str, &str)]| {
@@ -49,7 +54,8 @@ pub fn cannot_tell(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding
     }
     let missing = missing_of_start(view, messages);
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
-    add("gap-start", no_start, &[("missing", &missing)]);
+    let key = if session.start.is_some() { "gap-start-part" } else { "gap-start" };
+    add(key, no_start, &[("missing", &missing)]);
     add("gap-version", view.span.is_unknown() && !no_start, &[]);
     add("gap-last-call", id == Verdict::LeakConfirmed, &[]);
     add("gap-kill-cause", id == Verdict::HostOom && chosen.grade < crate::hypothesis::finding::Grade::Strong, &[]);

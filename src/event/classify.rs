@@ -1,5 +1,7 @@
 //! Segments become events: rule lookup, the texts inside messages, and the few things no rule can say
 //! (a traceback's last line, a typed command).
+//!
+//! Long: one state machine; its arms share its state.
 
 use std::borrow::Cow;
 

@@ -117,6 +117,9 @@ pub enum Whose<'a> {
     Service(Cow<'a, str>),
 }
 
+/// Named captures of a line.
+pub type Fields<'a> = Vec<(&'a str, Cow<'a, str>)>;
+
 /// What a line says.
 #[derive(Debug, Clone)]
 pub enum What<'a> {
@@ -134,8 +137,23 @@ pub enum What<'a> {
     PromptExecuted {
         seconds: f64,
     },
-    PromptInvalid,
-    PromptDetail,
+    /// ComfyUI refused a prompt; `fields` are what the line names: node, type, reason.
+    PromptInvalid {
+        fields: Fields<'a>,
+    },
+    /// Part of the reasons of a refusal.
+    PromptDetail {
+        fields: Fields<'a>,
+    },
+    /// An output of a workflow is left out; the others may still run.
+    OutputIgnored,
+    /// The server could not answer a request of the browser.
+    RequestFailed,
+    /// The traceback that follows ended a thread of this name; `worker`: the one that runs prompts.
+    ThreadDied {
+        name: Cow<'a, str>,
+        worker: bool,
+    },
     PromptInterrupted,
     LoadRequested {
         class: Cow<'a, str>,
@@ -177,6 +195,8 @@ pub enum What<'a> {
     /// `!!! Exception during processing !!!`; the message follows as events of its own.
     Exception {
         message: Cow<'a, str>,
+        /// Type of the node, where the line names it.
+        node: Option<Cow<'a, str>>,
     },
     /// `stack`: where the program stood, printed without an error.
     TracebackStart {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
-use super::{Array, Dimensions, FactValue, OomNumbers, What, Whose, split_exception};
+use super::{Array, Dimensions, FactValue, Fields, OomNumbers, What, Whose, split_exception};
 use crate::catalog::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
@@ -105,6 +105,7 @@ impl<'t> Read<'_, '_, 't> {
 }
 
 /// What a line of `rule` says.
+// Long: one `match` with an arm for each kind of event.
 pub(super) fn what_of<'t>(
     rule: &'t Rule,
     captures: Lent<'_, 't, 't>,
@@ -123,8 +124,11 @@ pub(super) fn what_of<'t>(
         EventKind::ServerReady => What::ServerReady,
         EventKind::PromptGot => What::PromptGot,
         EventKind::PromptExecuted => What::PromptExecuted { seconds: read.duration() },
-        EventKind::PromptInvalid => What::PromptInvalid,
-        EventKind::PromptDetail => What::PromptDetail,
+        EventKind::PromptInvalid => What::PromptInvalid { fields: fields(rule, captures) },
+        EventKind::PromptDetail => What::PromptDetail { fields: fields(rule, captures) },
+        EventKind::OutputIgnored => What::OutputIgnored,
+        EventKind::RequestFailed => What::RequestFailed,
+        EventKind::ThreadDied => What::ThreadDied { name: read.owned("name"), worker: rule.sets("worker") },
         EventKind::PromptInterrupted => What::PromptInterrupted,
         EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
         EventKind::LoadComplete => {
@@ -145,7 +149,7 @@ pub(super) fn what_of<'t>(
         EventKind::UnloadDetail => What::UnloadDetail,
         EventKind::LeakPotential => What::LeakPotential { class: read.owned("class") },
         EventKind::LeakWarning => What::LeakWarning { class: read.owned("class") },
-        EventKind::Exception => What::Exception { message: read.owned("message") },
+        EventKind::Exception => What::Exception { message: read.owned("message"), node: read.text("node") },
         EventKind::TracebackStart => What::TracebackStart { stack: rule.sets("stack") },
         EventKind::TracebackFrame => What::TracebackFrame {
             file: read.owned("file"),
@@ -200,7 +204,10 @@ pub(super) fn what_of<'t>(
             path: read.owned("path"),
             failed: rule.sets("failed"),
         },
-        EventKind::ImportFailed => What::ImportFailed { path: read.owned("path"), reason: read.owned("reason") },
+        EventKind::ImportFailed => What::ImportFailed {
+            path: read.owned("path"),
+            reason: read.text("reason").or_else(|| constant_text(rule, "reason")).unwrap_or_default(),
+        },
         EventKind::NodesDisabled => What::NodesDisabled,
         EventKind::NodeSkipped => What::NodeSkipped { name: read.owned("name") },
         EventKind::PinError => What::PinError,
@@ -230,6 +237,13 @@ pub(super) fn what_of<'t>(
         },
         EventKind::Noise => What::Noise,
     }
+}
+
+/// What a refusal's line names, and its kind where the rule tells it.
+fn fields<'t>(rule: &'t Rule, captures: Lent<'_, 't, 't>) -> Fields<'t> {
+    let told = captures.iter().map(|capture| (capture.name, unicode(capture.text)));
+    let kind = constant_text(rule, "kind").map(|kind| ("kind", kind));
+    told.chain(kind).collect()
 }
 
 fn constant_number(rule: &Rule, name: &str) -> Option<f64> {

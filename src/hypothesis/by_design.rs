@@ -41,6 +41,7 @@ pub fn cache_mode(view: &Context<'_>, packs: &Packs) -> Option<(String, Option<E
     defaults::text_value(row).map(|mode| (mode.to_owned(), None))
 }
 
+// Long: one piece of arithmetic, shown step by step in the order in which a reader follows it.
 fn pinning(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let fact = view.session.fact("pinned_budget_mib")?;
     let budget = fact.value.as_number()?;
@@ -155,6 +156,7 @@ fn budget_figure(messages: &Messages<'_>, budget: f64, ram: f64, worked: Worked,
     figure("pinned-ceiling", messages.text(key, &values), Basis::Formula, budget, "MiB", vec![line])
 }
 
+// Long: one piece of arithmetic, shown step by step in the order in which a reader follows it.
 fn caching(view: &Context<'_>, messages: &Messages<'_>, samples: Option<&Samples>) -> Option<Finding> {
     let session = view.session;
     let mode = cache_mode(view, messages.packs);
@@ -302,6 +304,7 @@ fn slower<'t>(view: &Context<'t>) -> Option<(&'t crate::timeline::Evidence, f64)
     (best.is_finite() && best > 0.0 && last >= best * SLOWER).then_some((at, last / best))
 }
 
+// Long: one finding, from its grounds to its lines.
 fn residency(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let session = view.session;
     let mut lines: Vec<EvidenceReport> = Vec::new();

@@ -301,7 +301,13 @@ fn os_of(session: &Session, packs: &Packs) -> Os {
     let signs = |place: SignPlace| packs.signs_of(SignOf::Os).filter(move |sign| sign.place == place);
     let by = |place: SignPlace, text: &str| signs(place).find(|sign| sign.fits(text));
     let paths = ["install_path", "python_path", "user_dir", "log_path"].iter().filter_map(|name| session.text(name));
-    let mut paths = paths.chain(session.nodes.iter().map(|node| node.path.as_str()));
+    let frames = session.exceptions.iter().flat_map(|exception| &exception.frames);
+    let started = session.start.iter().flat_map(|start| [&start.first, &start.at]);
+    let told = started.chain(&session.error_notices).chain(session.lone_errors.iter().map(|error| &error.at));
+    // A path may stand anywhere in such a text.
+    let in_texts = told.flat_map(|at| at.text.split([' ', '\'', '"', '(', '<'])).filter(|word| word.len() > 3);
+    let paths = paths.chain(session.nodes.iter().map(|node| node.path.as_str()));
+    let mut paths = paths.chain(frames.map(String::as_str)).chain(in_texts);
     let sign = signs(SignPlace::Fact).find(|sign| shows(session, sign));
     // The first path that shows a system counts: further ones may be of another machine.
     let sign = sign.or_else(|| paths.find_map(|path| by(SignPlace::Path, path)));

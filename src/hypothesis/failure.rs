@@ -1,4 +1,6 @@
 //! Failures that are no memory shortage: an exception and who raised it, an import, a native crash.
+//!
+//! Long: who raised an exception is one question; its answers lean on each other.
 
 use super::Case;
 use super::context::{Context, same_dir};
@@ -6,7 +8,7 @@ use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, R
 use super::finding_builder::{FindingBuilder, counted, evidence, told};
 use super::host::is_absurd;
 use crate::catalog::messages::Messages;
-use crate::catalog::{SignDef, SignOf, Verdict};
+use crate::catalog::{AnswerDef, SignDef, SignOf, Verdict};
 use crate::timeline::{Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
@@ -14,13 +16,10 @@ const PACKS_NAMED: usize = 3;
 /// What lies outside the code, as the packs' signs call it.
 const NETWORK: &str = "network";
 const USER: &str = "user";
-/// Reasons of a refused prompt that are shown.
-const REFUSALS_SHOWN: usize = 8;
 
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let (view, messages) = (case.view, case.messages);
     let mut findings = Vec::new();
-    findings.extend(import_failure(view, messages));
     let exceptions = &view.session.exceptions;
     let fault = super::fault::examine(view, messages);
     let raised: Vec<&Exception> = exceptions
@@ -28,15 +27,20 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| exception.place != ExceptionPlace::Idle && (!exception.is_oom || absurd(exception, view)))
         .filter(|exception| !stopped_by_user(exception, messages) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
-        .filter(|exception| !told_by_host_oom(exception, view))
-        .filter(|exception| !told_by_oom(exception, view) && !(fault.is_some() && unnamed(exception)))
+        .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, messages))
+        .filter(|exception| !beside_start(exception, view) && !follows(exception, view, messages))
+        .filter(|exception| !(told_by_oom(exception, view) || fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
     let mut dirs: Vec<&str> = Vec::new();
     let mut core_told = false;
     for exception in raised.iter().rev() {
         let blamed = exception.dirs.last().filter(|dir| {
-            !messages.packs.is_own_folder(dir) && !only_passes(exception) && outside(exception, messages).is_none()
+            !messages.packs.is_own_folder(dir)
+                && !only_passes(exception)
+                && outside(exception, messages).is_none()
+                && answer(exception, messages).is_none()
+                && !of_worker(exception, view)
         });
         match blamed {
             Some(dir) if !dirs.contains(&dir.as_str()) && dirs.len() < PACKS_NAMED => {
@@ -44,8 +48,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
                 findings.push(node_finding(exception, dir, view, messages));
             }
             Some(_) => {}
-            _ if exception.place == ExceptionPlace::Import
-                && findings.iter().any(|finding: &Finding| finding.id == Verdict::ImportFailure) => {}
+            _ if exception.place == ExceptionPlace::Import && case.has(Verdict::ImportFailure) => {}
             _ if !core_told => {
                 core_told = true;
                 findings.push(core_finding(exception, view, messages));
@@ -55,7 +58,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     }
     let crash = super::crash::examine(view, messages);
     if raised.is_empty() {
-        findings.extend(without_exception(view, messages, crash.is_some() || fault.is_some()));
+        findings.extend(without_exception(view, messages));
     }
     findings.extend(fault);
     findings.extend(crash);
@@ -84,6 +87,33 @@ fn optional_of_library(exception: &Exception, view: &Context<'_>, messages: &Mes
         && messages.packs.shows(SignOf::ImportFault, &short_type(exception))
         && exception.first_frame.iter().chain(&exception.frames).all(in_library)
         && !exception.frames.is_empty()
+}
+
+/// It ended a thread that is not the one that runs prompts: ComfyUI goes on.
+fn beside_start(exception: &Exception, view: &Context<'_>) -> bool {
+    exception.thread.is_some() && !of_worker(exception, view)
+}
+
+/// It ended the thread that runs prompts.
+pub fn of_worker(exception: &Exception, view: &Context<'_>) -> bool {
+    let died = view.session.worker_died.as_ref();
+    exception.thread.is_some()
+        && died.is_some_and(|died| died.place.line + 1 >= exception.at.place.line && died.place <= exception.at.place)
+}
+
+/// What failed before is told by a line of ComfyUI's own, and this is what comes of it.
+fn follows(exception: &Exception, view: &Context<'_>, messages: &Messages<'_>) -> bool {
+    consequence_of(exception, view, messages).is_some()
+}
+
+/// The line of ComfyUI's own that an exception follows from.
+pub fn consequence_of<'t>(exception: &Exception, view: &Context<'t>, messages: &Messages<'_>) -> Option<&'t Evidence> {
+    let signs: Vec<&SignDef> = messages.packs.signs_of(SignOf::Consequence).collect();
+    let fits = |sign: &&&SignDef| exception.frames.iter().any(|frame| sign.fits(frame));
+    let causes = signs.iter().filter(fits).map(|sign| sign.is.as_str());
+    causes.into_iter().find_map(|cause| {
+        view.session.error_notices.iter().find(|notice| notice.rule == cause && notice.place < exception.at.place)
+    })
 }
 
 /// A connection broke in code of nobody's nodes before prompts ran well: a browser went away.
@@ -118,7 +148,17 @@ fn only_passes(exception: &Exception) -> bool {
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p SignDef> {
     let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    super::fault::of(&text, messages).or_else(|| messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(&text)))
+    super::fault::of(&text, messages).or_else(|| outside_text(&text, messages))
+}
+
+/// The packs' answer to its text.
+fn answer<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p AnswerDef> {
+    messages.packs.answer(&format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message))
+}
+
+/// The same of an error's text.
+pub fn outside_text<'p>(text: &str, messages: &Messages<'p>) -> Option<&'p SignDef> {
+    messages.packs.signs_of(SignOf::Outside).find(|sign| sign.fits(text))
 }
 
 /// The last error that was logged with its traceback while prompts ran, and ended none of them. A connection that broke is
@@ -162,6 +202,19 @@ fn what_failed(exception: &Exception) -> String {
         (false, true) => kind,
         (true, _) => exception.message.clone(),
     }
+}
+
+/// What the exception of the chosen finding's prompt tells besides: the node that failed, and who shows it.
+pub fn beside(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Vec<Figure> {
+    let mut of_prompt = view.session.exceptions.iter().rev().filter(|one| chosen.prompt == Some(one.prompt));
+    let Some(exception) = of_prompt.find(|one| one.node.is_some() || one.from_client) else { return Vec::new() };
+    let known = chosen.figures.iter().any(|figure| figure.name == "node");
+    let mut figures: Vec<Figure> = node_figure(exception, messages).into_iter().filter(|_| !known).collect();
+    if exception.from_client {
+        let line = vec![exception.at.place.line];
+        figures.push(told("client", messages.text("figure-client", &[]), Basis::Measured, line));
+    }
+    figures
 }
 
 /// The node of the workflow in which it failed.
@@ -243,6 +296,7 @@ fn started_all_the_same(exception: &Exception, view: &Context<'_>) -> bool {
             .any(|later| later.place > exception.at.place)
 }
 
+// Long: one finding, from its grounds to its lines.
 fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let mut what = crate::text::cut_chars(&what_failed(exception), 160);
     let unnamed = what.is_empty();
@@ -253,9 +307,12 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
     let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
         && messages.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { Verdict::ImportFailure } else { Verdict::OtherError };
-    let outside = outside(exception, messages).filter(|sign| !sign.says.is_empty());
+    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+    let meaning = super::logged_error::meaning(&text, &what, messages);
+    let worker = of_worker(exception, view);
+    let lost = view.session.prompts.lost;
     let key = match exception.place {
-        _ if let Some(sign) = outside => &sign.says,
+        _ if worker => "error-worker",
         ExceptionPlace::Prompt => "error-prompt",
         ExceptionPlace::Unknown
             if exception.headed && view.ending().is_some_and(|ending| ending.in_flight.is_some()) =>
@@ -280,27 +337,38 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
             line.remark = Some(messages.text("remark-last-frame", &[("frame", frame)]));
         }
     }
-    let fault = outside.filter(|sign| sign.of == SignOf::Fault);
+    let fault = super::fault::of(&text, messages).filter(|_| !worker);
     let mut figures: Vec<Figure> = node_figure(exception, messages).into_iter().collect();
     if fault.is_some() {
         figures.extend(super::crash::surroundings(view, messages));
     }
     let starting = matches!(exception.place, ExceptionPlace::Import | ExceptionPlace::Start)
         && !started_all_the_same(exception, view);
-    let summary = match fault {
-        Some(sign) => {
+    let summary = match (fault, &meaning) {
+        (Some(sign), _) => {
             let summary = super::fault::summary(sign, &exception.message, starting, messages);
             let moment = view.ending().filter(|_| exception.prompt == view.session.current_prompt());
             super::crash::with_moment(summary, moment, messages)
         }
-        None => messages.text(key, &[("what", &what)]),
+        (None, Some(meaning)) if !worker => meaning.says.clone(),
+        _ => messages.text(key, &[("what", &what)]),
+    };
+    if worker {
+        lines.extend(view.session.worker_died.as_ref().map(|at| evidence(at, None)));
+        if lost > 0 {
+            let text = messages.count("figure-worker-lost-one", "figure-worker-lost-many", lost, &[]);
+            figures.push(told("lost", text, Basis::Measured, vec![exception.at.place.line]));
+        }
+    }
+    let about = match (fault, &meaning) {
+        _ if worker => "worker-died",
+        (Some(sign), _) => &sign.is,
+        (None, Some(meaning)) => &meaning.about,
+        (None, None) if kind.is_empty() => "error",
+        (None, None) => &kind,
     };
     FindingBuilder::new(id, view.number, status, summary)
-        .about(match outside {
-            Some(sign) => &sign.is,
-            None if kind.is_empty() => "error",
-            None => &kind,
-        })
+        .about(about)
         .grade(grade, messages.text(reason, &[]))
         .figures(figures)
         .recovered(recovered(exception, view))
@@ -309,7 +377,7 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
 }
 
 /// Failures that leave no exception: a crash, an error of the native allocator, a refused prompt.
-fn without_exception(view: &Context<'_>, messages: &Messages<'_>, crashed: bool) -> Vec<Finding> {
+fn without_exception(view: &Context<'_>, messages: &Messages<'_>) -> Vec<Finding> {
     let session = view.session;
     let mut findings = Vec::new();
     if let Some(errors) = &session.counts.aimdo_errors {
@@ -327,85 +395,7 @@ fn without_exception(view: &Context<'_>, messages: &Messages<'_>, crashed: bool)
             .because(vec![counted(errors, None)]),
         );
     }
-    findings.extend(refused(view, messages));
-    let prompts = session.prompts;
-    if findings.is_empty()
-        && !crashed
-        && prompts.executed == 0
-        && session.server_ready.is_none()
-        && let Some(at) = session.error_notices.last()
-    {
-        findings.push(
-            FindingBuilder::new(
-                Verdict::OtherError,
-                view.number,
-                Status::Likely,
-                messages.text("error-notice", &[("text", &at.text)]),
-            )
-            .about(&at.rule)
-            .grade(Grade::Moderate, messages.text("grade-error-text", &[]))
-            .because(vec![evidence(at, None)]),
-        );
-    }
     findings
-}
-
-fn import_failure(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
-    let failed: Vec<_> = view.session.nodes.iter().filter(|node| node.failed).collect();
-    let first = failed.first()?;
-    let names: Vec<&str> = failed.iter().map(|node| node.dir.as_str()).take(4).collect();
-    // What begins with a dot is hidden on purpose; nobody made a node pack of it.
-    let hidden = failed.iter().all(|node| node.dir.starts_with('.'));
-    let (one, many) = if hidden { ("import-hidden", "import-hidden") } else { ("import-one", "import-many") };
-    let summary = messages.count(one, many, failed.len() as u64, &[("dirs", &names.join(", "))]);
-    let mut lines = Vec::new();
-    let mut figures = Vec::new();
-    for node in failed.iter().take(6) {
-        lines.push(evidence(&node.at, None));
-        if let (Some(at), Some(reason)) = (&node.reason_at, &node.reason) {
-            if at.place.line != node.at.place.line {
-                lines.push(evidence(at, None));
-            }
-            let text = messages.text("figure-import-reason", &[("dir", &node.dir), ("reason", reason)]);
-            figures.push(told("reason", text, Basis::Measured, vec![at.place.line]));
-        }
-    }
-    let candidates = failed.iter().take(8).map(|node| Candidate {
-        dir: node.dir.clone(),
-        why: "import".to_owned(),
-        reason: messages.text("candidate-import", &[]),
-        at: Some(super::finding_builder::place(&node.at.place, None)),
-    });
-    Some(
-        FindingBuilder::new(Verdict::ImportFailure, view.number, Status::Confirmed, summary)
-            .about(&first.dir)
-            .grade(Grade::Certain, messages.text("grade-import", &[]))
-            .figures(figures)
-            .candidates(candidates.collect())
-            .because(lines),
-    )
-}
-
-/// Prompts that ComfyUI refused before they ran. Where node packs failed to import, that is the cause.
-fn refused(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
-    let session = view.session;
-    let at = session.invalid_at.as_ref()?;
-    if session.nodes.iter().any(|node| node.failed) {
-        return None;
-    }
-    let all = session.prompts.executed == 0;
-    let later = session.last_executed.as_ref().is_some_and(|last| last.place > at.place);
-    let key = if all { "error-refused" } else { "error-refused-some" };
-    let number = session.prompts.invalid.to_string();
-    let reasons = session.refusals.iter().take(REFUSALS_SHOWN);
-    Some(
-        FindingBuilder::new(Verdict::OtherError, view.number, Status::Confirmed, messages.text(key, &[("n", &number)]))
-            .about("invalid-prompt")
-            .grade(Grade::Strong, messages.text("grade-error-text", &[]))
-            .in_prompt(session.current_prompt())
-            .recovered(later)
-            .because(reasons.chain([at]).map(|at| evidence(at, None)).collect()),
-    )
 }
 
 /// Custom nodes were off.

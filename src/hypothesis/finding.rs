@@ -150,6 +150,9 @@ pub struct Finding {
     /// Prompt in which the failure stands; only for choosing the verdict.
     #[serde(skip)]
     pub prompt: Option<u64>,
+    /// Circumstances that remedies ask for in `when`.
+    #[serde(skip)]
+    pub circumstances: Vec<String>,
     /// A later prompt ended well.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,

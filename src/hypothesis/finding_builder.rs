@@ -65,6 +65,7 @@ impl FindingBuilder {
                 values: std::collections::BTreeMap::new(),
                 session,
                 prompt: None,
+                circumstances: Vec::new(),
                 recovered: false,
                 crash: false,
                 mentioned: false,
@@ -111,9 +112,15 @@ impl FindingBuilder {
         self
     }
 
-    /// What the place `{name}` of a step stands for.
-    pub fn value(mut self, name: &str, value: &str) -> Self {
-        self.finding.values.insert(name.to_owned(), value.to_owned());
+    /// Circumstances that remedies ask for in `when`.
+    pub fn circumstances(mut self, circumstances: Vec<String>) -> Self {
+        self.finding.circumstances.extend(circumstances);
+        self
+    }
+
+    /// What the places of steps stand for, by their names.
+    pub fn values(mut self, values: Vec<(String, String)>) -> Self {
+        self.finding.values.extend(values);
         self
     }
 

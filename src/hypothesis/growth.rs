@@ -35,6 +35,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     growing(case.view, case.messages, case.samples).into_iter().collect()
 }
 
+// Long: one finding, from its grounds to its lines.
 fn growing(view: &Context<'_>, messages: &Messages<'_>, samples: Option<&Samples>) -> Option<Finding> {
     let growth = judge(samples)?;
     let session = view.session;

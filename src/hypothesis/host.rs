@@ -1,4 +1,6 @@
 //! Did the machine's RAM, or a limit on it, end or fail the run? And what would ComfyUI have computed had it known.
+//!
+//! Long: the ways in which RAM ends a process are weighed against each other.
 
 mod allocation;
 
@@ -76,6 +78,7 @@ fn killed<'t>(ending: &'t Ending, unlimited: bool, messages: &Messages<'_>) -> K
     Killed { ending, memory_proven: by_kernel || flag || ending.daemon.is_some(), by_kernel, memcg, global }
 }
 
+// Long: one finding, from its grounds to its lines; the grade rests on all that was worked out above it.
 fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) -> Finding {
     let unlimited = view.session.flag_fact("memory_limited") == Some(false) && view.limit_mib.is_none();
     let killed = killed(ending, unlimited, messages);

@@ -45,6 +45,7 @@ fn at_the_very_end(view: &Context<'_>, leak: &Leak) -> bool {
     leak.potential == 1 && leak.first_potential.as_ref().map(|at| at.place.line) == last
 }
 
+// Long: one finding, from its grounds to its lines; the sentence rests on all that was worked out above it.
 fn leak_finding(
     view: &Context<'_>,
     messages: &Messages<'_>,
@@ -235,6 +236,7 @@ fn grade(view: &Context<'_>, messages: &Messages<'_>, leak: &Leak, sum_grew: boo
     (Grade::Moderate, messages.text("grade-leak-once", &[]))
 }
 
+// Long: one entry for each figure, in the order in which they are shown.
 fn figures(
     view: &Context<'_>,
     messages: &Messages<'_>,

@@ -1,6 +1,7 @@
 //! The hypotheses, one file each: what speaks for it in one start of ComfyUI (`examine`), and what against it (`rule_out`).
 
 pub(crate) mod by_design;
+pub(crate) mod cause;
 pub(crate) mod classes;
 pub(crate) mod context;
 pub(crate) mod crash;
@@ -12,13 +13,18 @@ pub(crate) mod finding;
 pub(crate) mod finding_builder;
 pub(crate) mod growth;
 pub(crate) mod host;
+pub(crate) mod import;
 pub(crate) mod leak;
+pub(crate) mod logged_error;
+pub(crate) mod lone;
 pub(crate) mod low_vram_budget;
 pub(crate) mod notice;
 pub(crate) mod oom;
 pub(crate) mod packages;
 pub(crate) mod phase;
+pub(crate) mod refused;
 pub(crate) mod reload;
+pub(crate) mod start;
 pub(crate) mod version_bug;
 pub(crate) mod watchdog;
 
@@ -68,12 +74,16 @@ fn never(_: &Case<'_>) -> Vec<RuledOut> {
 }
 
 /// All of them. Known bugs ask what those before them found.
-const REGISTRY: [Hypothesis; 11] = [
+const REGISTRY: [Hypothesis; 15] = [
     Hypothesis { examine: leak::examine, rule_out: leak::rule_out },
     Hypothesis { examine: oom::examine, rule_out: oom::rule_out },
     Hypothesis { examine: host::examine, rule_out: host::rule_out },
     Hypothesis { examine: watchdog::examine, rule_out: never },
+    Hypothesis { examine: import::examine, rule_out: never },
     Hypothesis { examine: failure::examine, rule_out: failure::rule_out },
+    Hypothesis { examine: refused::examine, rule_out: never },
+    Hypothesis { examine: lone::examine, rule_out: never },
+    Hypothesis { examine: logged_error::examine, rule_out: never },
     Hypothesis { examine: reload::examine, rule_out: reload::rule_out },
     Hypothesis { examine: growth::examine, rule_out: never },
     Hypothesis { examine: packages::examine, rule_out: never },

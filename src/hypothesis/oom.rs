@@ -44,6 +44,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
+// Long: one finding, from its grounds to its lines.
 fn finding(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let split = split(oom, view, messages.packs);
     let scene = Scene::of_oom(oom, view, messages);

@@ -19,6 +19,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     reloads(case.view, case.messages).into_iter().collect()
 }
 
+// Long: one finding, from its grounds to its lines.
 fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let session = view.session;
     let mut again: Vec<(&String, &Load)> = session

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::context::{Context, Gpu, Os, same_dir};
-use super::finding::{Basis, EvidenceReport, Finding, Grade, Reference, Status};
+use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Reference, Status};
 use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{BugDef, Since, Verdict, Version};
@@ -81,32 +81,60 @@ fn signal<'s>(view: &Context<'s>, text: &str) -> Option<&'s SignatureHit> {
     view.session.signals.iter().find(|signal| signal.text == text)
 }
 
+/// Texts of a bug that stand in a session.
+struct Texts<'t> {
+    /// Of those of which one is enough.
+    any: Vec<&'t SignatureHit>,
+    /// Of those that must stand in one prompt together.
+    all: Vec<&'t SignatureHit>,
+}
+
+impl<'t> Texts<'t> {
+    /// `None` when the bug asks for texts that are not there.
+    fn of(bug: &BugDef, view: &Context<'t>) -> Option<Self> {
+        let any: Vec<&SignatureHit> = bug.signature.iter().filter_map(|text| signal(view, text)).collect();
+        let all: Vec<&SignatureHit> = bug.signature_all.iter().filter_map(|text| signal(view, text)).collect();
+        let together = all.first().is_none_or(|first| {
+            first.prompts.iter().any(|prompt| all.iter().all(|signal| signal.prompts.contains(prompt)))
+        });
+        let lacks = (!bug.signature.is_empty() && any.is_empty()) || all.len() < bug.signature_all.len();
+        (!lacks && together).then_some(Self { any, all })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &&'t SignatureHit> {
+        self.any.iter().chain(&self.all)
+    }
+
+    /// Their lines, with one that shows the version.
+    fn lines(&self, bug: &BugDef, view: &Context<'_>, messages: &Messages<'_>) -> Vec<EvidenceReport> {
+        let mut lines: Vec<EvidenceReport> = Vec::new();
+        for signal in self.iter().take(4) {
+            let remark = messages.count("remark-signature-one", "remark-signature", signal.count, &[]);
+            lines.push(evidence(&signal.first, Some(remark)));
+        }
+        lines.sort_by_key(|line| line.at.line);
+        lines.dedup_by_key(|line| line.at.line);
+        lines.extend(view.version.evidence.iter().take(1).cloned().map(|mut line| {
+            line.remark = Some(messages.text("remark-version", &[("range", &range_text(bug, messages))]));
+            line
+        }));
+        lines
+    }
+}
+
 fn match_bug(bug: &BugDef, view: &Context<'_>, messages: &Messages<'_>, structures: &Structures) -> Option<Finding> {
     if bug.signature.is_empty() && bug.signature_all.is_empty() && bug.structure.is_empty() {
         return None;
     }
-    let texts: Vec<&SignatureHit> = bug.signature.iter().filter_map(|text| signal(view, text)).collect();
-    if !bug.signature.is_empty() && texts.is_empty() {
-        return None;
-    }
-    let all: Vec<&SignatureHit> = bug.signature_all.iter().filter_map(|text| signal(view, text)).collect();
-    if all.len() < bug.signature_all.len() {
-        return None;
-    }
-    let together = all.first().is_none_or(|first| {
-        first.prompts.iter().any(|prompt| all.iter().all(|signal| signal.prompts.contains(prompt)))
-    });
-    if !together || !bug.structure.iter().all(|name| structures.holds(name)) {
-        return None;
-    }
+    let texts = Texts::of(bug, view)?;
     let conditions = conditions(bug, view);
-    let fit = version_fits(bug, view)?;
-    let version = if told_by(view, texts.iter().chain(&all)) { Fit::Unknown } else { fit };
-    if conditions.broken {
+    if conditions.broken || !bug.structure.iter().all(|name| structures.holds(name)) {
         return None;
     }
-    let has_text = !texts.is_empty() || !all.is_empty();
-    let decides = bug.decides || !all.is_empty();
+    let fit = version_fits(bug, view)?;
+    let version = if told_by(view, texts.iter()) { Fit::Unknown } else { fit };
+    let has_text = texts.iter().next().is_some();
+    let decides = bug.decides || !texts.all.is_empty();
     let (status, grade, reason) = match (has_text, decides, version) {
         (true, true, Fit::Inside) => (Status::Confirmed, Grade::Strong, "grade-bug-text-version"),
         (true, true, Fit::Overlaps) => (Status::Likely, Grade::Moderate, "grade-bug-text-span"),
@@ -118,22 +146,26 @@ fn match_bug(bug: &BugDef, view: &Context<'_>, messages: &Messages<'_>, structur
         (false, _, Fit::Inside) if conditions.unknown == 0 => (Status::Possible, Grade::Weak, "grade-bug-structure"),
         (false, _, _) => return None,
     };
-    let mut lines: Vec<EvidenceReport> = Vec::new();
-    for signal in texts.iter().chain(&all).take(4) {
-        let remark = messages.count("remark-signature-one", "remark-signature", signal.count, &[]);
-        lines.push(evidence(&signal.first, Some(remark)));
-    }
-    lines.sort_by_key(|line| line.at.line);
-    lines.dedup_by_key(|line| line.at.line);
-    lines.extend(view.version.evidence.iter().take(1).cloned().map(|mut line| {
-        line.remark = Some(messages.text("remark-version", &[("range", &range_text(bug, messages))]));
-        line
-    }));
+    let lines = texts.lines(bug, view, messages);
     if lines.is_empty() {
         return None;
     }
-    let title = messages.packs.prose_text("bug", &bug.id, "title", messages.zh).unwrap_or(&bug.id).to_owned();
-    let unknown = version != Fit::Inside;
+    let summary = summary(bug, status, version != Fit::Inside, messages);
+    let prompt = texts.iter().filter_map(|signal| signal.prompts.last()).max().copied();
+    Some(
+        FindingBuilder::new(Verdict::VersionBug, view.number, status, summary)
+            .about(&bug.id)
+            .in_prompt(prompt.unwrap_or(0))
+            .grade(grade, messages.text(reason, &[]))
+            .figures(figures(bug, messages))
+            .references(references(bug, messages))
+            .because(lines),
+    )
+}
+
+/// What the bug is, and whether it is repaired; `unknown` when the log does not show that its version has the bug.
+fn summary(bug: &BugDef, status: Status, unknown: bool, messages: &Messages<'_>) -> String {
+    let title = messages.packs.prose_text("bug", &bug.id, "title", messages.zh).unwrap_or(&bug.id);
     let key = match (status, bug.fixed_in) {
         (Status::Confirmed | Status::Likely, Some(_)) if unknown => "bug-fixed-unknown",
         (Status::Confirmed | Status::Likely, None) if unknown => "bug-open-unknown",
@@ -142,44 +174,32 @@ fn match_bug(bug: &BugDef, view: &Context<'_>, messages: &Messages<'_>, structur
         _ => "bug-possible",
     };
     let fixed = bug.fixed_in.map_or_else(String::new, |version| version.to_string());
-    let summary = messages.text(key, &[("title", &title), ("fixed", &fixed), ("id", &bug.id)]);
-    let mut figures = vec![told(
-        "range",
-        messages.text(
-            "figure-bug-range",
-            &[
-                ("range", &range_text(bug, messages)),
-                ("confidence", &messages.text(&format!("confidence-{}", bug.confidence), &[])),
-            ],
-        ),
-        Basis::Formula,
-        Vec::new(),
-    )];
+    messages.text(key, &[("title", title), ("fixed", &fixed), ("id", &bug.id)])
+}
+
+/// Affected versions, what the maintainers said, and what the log cannot show.
+fn figures(bug: &BugDef, messages: &Messages<'_>) -> Vec<Figure> {
+    let confidence = messages.text(&format!("confidence-{}", bug.confidence), &[]);
+    let range = [("range", &*range_text(bug, messages)), ("confidence", &*confidence)];
+    let mut figures = vec![told("range", messages.text("figure-bug-range", &range), Basis::Formula, Vec::new())];
     for field in ["said", "needs"] {
         if let Some(text) = messages.packs.prose_text("bug", &bug.id, field, messages.zh) {
-            figures.push(told(
-                field,
-                messages.text(&format!("figure-bug-{field}"), &[("text", text)]),
-                Basis::Formula,
-                Vec::new(),
-            ));
+            let text = messages.text(&format!("figure-bug-{field}"), &[("text", text)]);
+            figures.push(told(field, text, Basis::Formula, Vec::new()));
         }
     }
-    let references = messages.packs.prose_list("bug", &bug.id, "links").into_iter().take(3).map(|link| Reference {
-        link: link.to_owned(),
-        state: if bug.state.is_empty() { "unknown".to_owned() } else { bug.state.clone() },
-        checked: bug.checked.clone(),
-    });
-    let prompt = texts.iter().chain(&all).filter_map(|signal| signal.prompts.last()).max().copied();
-    Some(
-        FindingBuilder::new(Verdict::VersionBug, view.number, status, summary)
-            .about(&bug.id)
-            .in_prompt(prompt.unwrap_or(0))
-            .grade(grade, messages.text(reason, &[]))
-            .figures(figures)
-            .references(references.collect())
-            .because(lines),
-    )
+    figures
+}
+
+fn references(bug: &BugDef, messages: &Messages<'_>) -> Vec<Reference> {
+    let links = messages.packs.prose_list("bug", &bug.id, "links").into_iter().take(3);
+    links
+        .map(|link| Reference {
+            link: link.to_owned(),
+            state: if bug.state.is_empty() { "unknown".to_owned() } else { bug.state.clone() },
+            checked: bug.checked.clone(),
+        })
+        .collect()
 }
 
 /// The affected range in words.

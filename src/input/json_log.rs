@@ -1,6 +1,8 @@
 //! JSON answers of the server become lines: log entries as a terminal would show them, other values as `/key = value`.
 //!
 //! Decides only whether the whole input is one JSON value; what does not parse is read as plain text.
+//!
+//! Long: one grammar with its tests.
 
 use super::JsonKind;
 use super::decode::units;

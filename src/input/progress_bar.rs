@@ -1,6 +1,8 @@
 //! Frames of tqdm progress bars: where one stands in a text, and what its figures say.
 //!
 //! Says nothing about series of frames (see `part`), and keeps neither the description nor the drawn bar.
+//!
+//! Long: one grammar with its tests.
 
 use super::line::Bar;
 use crate::decimal::short_decimal;
@@ -179,6 +181,7 @@ struct Bracket {
 }
 
 /// Reads `00:00<00:15,  1.22it/s, loss=1]`; stops where the form breaks, as in a frame that was cut.
+// Long: a small grammar, read from left to right.
 fn bracket(s: &[u8]) -> Option<Bracket> {
     let time = |from: usize| {
         s.get(from..)
@@ -291,6 +294,7 @@ mod tests {
         Some(Bar { done, total, seconds_per_step: rate })
     }
 
+    // Long: a small grammar, read from left to right.
     #[test]
     fn frames_and_what_follows() {
         for (text, figures, start, rest) in [

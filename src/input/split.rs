@@ -2,6 +2,8 @@
 //!
 //! Results do not depend on where blocks end. An open part is carried over, up to a cap; parts of a line with
 //! carriage returns are handed on as they end, so a bar of a million frames needs no memory.
+//!
+//! Long: one state machine: each letter is looked at once, whatever it turns out to be.
 
 use super::decode::units;
 use super::line::{Place, Sink};

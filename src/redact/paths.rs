@@ -2,6 +2,8 @@
 //!
 //! A path is taken apart; each part stays when it says nothing of a person (see `rules/redaction/words.toml`) or lies where
 //! programs do.
+//!
+//! Long: one walk over the parts of a path, with all that may keep a part.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -66,7 +68,7 @@ impl Paths<'_> {
             let before = index.checked_sub(1).map(|index| name(index).to_lowercase()).unwrap_or_default();
             let account = RULES.has("homes", &before)
                 && (index == 1 || before != "users" || walk.windows || index <= 3)
-                || (before == "media" && index == 1 || (before == "media" && name(0) == "run"));
+                || (before == "media" && (index == 1 || name(0) == "run"));
             if this.is_empty() || is_token(this) {
                 continue;
             }
@@ -195,11 +197,7 @@ impl Paths<'_> {
         }
         // A member of a module, a web page, or a file of a program.
         let before = text.get(..at.start).unwrap_or_default();
-        let path = before
-            .rsplit(|letter: char| matches!(letter, ' ' | '"' | '\'' | '`' | '(' | '=' | '<'))
-            .next()
-            .unwrap_or_default()
-            .to_lowercase();
+        let path = before.rsplit([' ', '"', '\'', '`', '(', '=', '<']).next().unwrap_or_default().to_lowercase();
         let programs = [
             "custom_nodes",
             "site-packages",

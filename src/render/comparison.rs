@@ -112,6 +112,7 @@ fn letter(number: usize) -> String {
         .map_or_else(|| number.to_string(), String::from)
 }
 
+// Long: one block after the other, in the order in which they are shown.
 fn outline(comparison: &Comparison, pair: &Pair, labels: &Labels<'_>) -> Vec<Block> {
     let mut out = Vec::new();
     out.push(Block::Quotes(pair.evidence.iter().map(quote).collect()));

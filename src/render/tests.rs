@@ -36,6 +36,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         session: 1,
         prompt: None,
         recovered: false,
+        crash: false,
         mentioned: false,
     }
 }
@@ -76,6 +77,7 @@ fn leak() -> Finding {
     leak
 }
 
+// Long: one sample with all its fields.
 fn session() -> SessionReport {
     let prompt = |number, outcome: &str, loads: &[&str]| PromptReport {
         number,
@@ -85,6 +87,10 @@ fn session() -> SessionReport {
         outcome: outcome.to_owned(),
         loads: loads.iter().map(|class| (*class).to_owned()).collect(),
         seconds_per_step: Some(1.25),
+        began_at: None,
+        ended_at: None,
+        step_seconds: None,
+        load_seconds: None,
     };
     SessionReport {
         number: 1,
@@ -146,10 +152,15 @@ fn session() -> SessionReport {
             prompt(2, "failed", &["ZorblaxNet", "WanVAE"]),
             prompt(3, "unfinished", &["WanVAE"]),
         ],
+        prompt_groups: Vec::new(),
+        marks: Vec::new(),
+        marks_left_out: 0,
+        ram: crate::report::RamReport::default(),
         left_out: 0,
     }
 }
 
+// Long: one sample with all its fields.
 fn report(language: &str) -> Report {
     let zh = language == "zh";
     let headline = match zh {
@@ -231,6 +242,7 @@ fn report(language: &str) -> Report {
             cut_end: true,
             gaps: Vec::new(),
         },
+        samples: None,
         given: Vec::new(),
         partial: false,
     }

@@ -15,7 +15,7 @@ use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
 use crate::event::{self, Classifier, Tally};
 use crate::input::{InputError, Intake, ReadOptions, Source};
 use crate::samples::Samples;
-use crate::timeline::{DuplicateLineFilter, Flag, Fold, OomRecord, Session, Timeline};
+use crate::timeline::{DuplicateLineFilter, Exception, Flag, Fold, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -132,8 +132,8 @@ fn verdict(diagnosis: &Diagnosis) -> VerdictReport {
     }
 }
 
-fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
-    let session = view.session;
+/// What the start told, by name; flags are one of them.
+fn facts(session: &Session) -> BTreeMap<String, FactReport> {
     let mut facts: BTreeMap<String, FactReport> = session
         .facts
         .iter()
@@ -147,13 +147,44 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
         let flags: Vec<String> = session.flags.iter().map(Flag::written).collect();
         facts.insert("flags".to_owned(), FactReport { value: json!(flags), at: place(&first.at.place, None) });
     }
-    let counts = &session.counts;
+    facts
+}
+
+fn exception_report(exception: &Exception) -> ExceptionReport {
+    let place_name = serde_json::to_value(exception.place).ok();
+    ExceptionReport {
+        kind: exception.kind.clone(),
+        message: exception.message.clone(),
+        node: exception.node.clone(),
+        dirs: exception.dirs.clone(),
+        place: place_name.and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default(),
+        at: place(&exception.at.place, None),
+    }
+}
+
+fn counts_report(view: &Context<'_>) -> CountsReport {
+    let counts = &view.session.counts;
     let number = |counted: &Option<crate::timeline::Counted>| counted.as_ref().map_or(0, |counted| counted.count);
+    CountsReport {
+        total_vram_lines: counts.total_vram_lines,
+        starts: counts.starts,
+        pin_errors: number(&counts.pin_errors),
+        aimdo_errors: number(&counts.aimdo_errors),
+        tiled_retries: number(&counts.tiled_retries),
+        attention_retries: number(&counts.attention_retries),
+        oom_unloads: number(&counts.oom_unloads),
+        kills: kill_lines(view),
+    }
+}
+
+// Long: one entry for each field of the published form.
+fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
+    let session = view.session;
     SessionReport {
         number: view.number,
         first_line: session.first_line,
         last_line: session.last_line,
-        facts,
+        facts: facts(session),
         custom_nodes: session
             .nodes
             .iter()
@@ -198,31 +229,8 @@ fn session_report(view: &Context<'_>, packs: &Packs) -> SessionReport {
                 at: place(&oom.at.place, None),
             })
             .collect(),
-        exceptions: session
-            .exceptions
-            .iter()
-            .map(|exception| ExceptionReport {
-                kind: exception.kind.clone(),
-                message: exception.message.clone(),
-                node: exception.node.clone(),
-                dirs: exception.dirs.clone(),
-                place: serde_json::to_value(exception.place)
-                    .ok()
-                    .and_then(|value| value.as_str().map(str::to_owned))
-                    .unwrap_or_default(),
-                at: place(&exception.at.place, None),
-            })
-            .collect(),
-        counts: CountsReport {
-            total_vram_lines: counts.total_vram_lines,
-            starts: counts.starts,
-            pin_errors: number(&counts.pin_errors),
-            aimdo_errors: number(&counts.aimdo_errors),
-            tiled_retries: number(&counts.tiled_retries),
-            attention_retries: number(&counts.attention_retries),
-            oom_unloads: number(&counts.oom_unloads),
-            kills: kill_lines(view),
-        },
+        exceptions: session.exceptions.iter().map(exception_report).collect(),
+        counts: counts_report(view),
         timeline: session.prompt_list.iter().map(prompt_report).collect(),
         prompt_groups: match session.prompts_left_out {
             0 => Vec::new(),

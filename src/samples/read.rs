@@ -104,6 +104,7 @@ pub enum SamplesError {
 ///
 /// # Errors
 /// When the file cannot be read, or has no known column.
+// Long: one pass over a table: head, rows, what could not be read.
 pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesError> {
     let mut reader = std::io::BufReader::new(input);
     let mut samples = Samples::default();

@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::literal::{Call, literals};
 use super::shape::{Shape, likeness};
 use super::tree::Tree;
+use super::verified::{Expectation, LookupOutcome, Reason, RuleRow, UnknownText, Verified};
 use crate::catalog::{MessageDef, Since, Version, VersionSpan};
 
 /// Share of a rule's letters that must stand in a source text.
@@ -24,105 +22,6 @@ const MEMORY_AREAS: [&str; 9] =
 
 /// Rules of those areas from which on a file is one of the memory files.
 const MEMORY_RULES: usize = 3;
-
-/// Should the text be in this version's sources?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Expectation {
-    Expected,
-    /// The rule does not say when the text began.
-    Undated,
-    /// Only earlier or later versions have it.
-    OtherVersion,
-}
-
-/// What the search came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", tag = "is")]
-pub enum Outcome {
-    Found {
-        path: String,
-        line: usize,
-    },
-    /// Put together while the program runs; its words stand in the file.
-    Composed {
-        path: String,
-        line: usize,
-    },
-    Missing {
-        reason: Reason,
-    },
-}
-
-impl Outcome {
-    /// The text is there, whole or in pieces.
-    pub fn is_found(&self) -> bool {
-        !matches!(self, Self::Missing { .. })
-    }
-}
-
-/// Why a text is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", tag = "why")]
-pub enum Reason {
-    /// A text nearby looks like its new wording.
-    Reworded { path: String, line: usize, text: String },
-    /// All its words stand in the file, but in no text that could be this one.
-    Composed,
-    /// The file named as its source is not in this tree.
-    NoFile { path: String },
-    /// Neither the text nor its words.
-    NotThere,
-}
-
-/// A rule whose text ComfyUI itself prints.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Row {
-    pub id: String,
-    pub area: String,
-    pub source: String,
-    pub since: Since,
-    pub until: Option<String>,
-    pub expectation: Expectation,
-    pub outcome: Outcome,
-}
-
-/// A text of the memory files that no rule knows.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Candidate {
-    pub path: String,
-    pub line: usize,
-    pub function: String,
-    pub call: Call,
-    /// With `…` where something is filled in.
-    pub text: String,
-    /// The rule whose text it most looks like, and how much (0 to 1).
-    pub nearest: Option<(String, f64)>,
-    /// It takes the place of that rule's text.
-    pub replaces: Option<String>,
-    #[serde(skip)]
-    pub(super) shape: Shape,
-}
-
-/// What the comparison came to.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Verified {
-    pub tree: String,
-    pub version: Version,
-    pub files: usize,
-    pub texts: usize,
-    pub rows: Vec<Row>,
-    /// Rules whose texts come from elsewhere, by where.
-    pub elsewhere: BTreeMap<String, usize>,
-    pub candidates: Vec<Candidate>,
-}
-
-impl Verified {
-    /// Rows of a kind.
-    pub fn rows(&self, expectation: Expectation) -> impl Iterator<Item = &Row> {
-        self.rows.iter().filter(move |row| row.expectation == expectation)
-    }
-}
 
 /// A line of a text in the sources.
 struct Place<'t> {
@@ -248,9 +147,9 @@ impl<'t> Sources<'t> {
     }
 }
 
-fn row(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> Row {
+fn row(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> RuleRow {
     let def = rule.def;
-    Row {
+    RuleRow {
         id: def.id.clone(),
         area: def.area.clone(),
         source: def.source.clone(),
@@ -272,7 +171,8 @@ fn expectation(def: &MessageDef, version: Version) -> Expectation {
     }
 }
 
-fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> Outcome {
+// Long: one search that goes from the nearest place to the farthest.
+fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -> LookupOutcome {
     let expected = expectation(rule.def, version);
     let here = sources.by_file.get(path).map_or(&[][..], Vec::as_slice);
     let mut numbers: BTreeSet<usize> = here.iter().copied().collect();
@@ -309,12 +209,12 @@ fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -
     let at = |place: &Place<'_>| (place.path.to_owned(), place.line);
     if let Some((_, _, place)) = best.filter(|(share, _, _)| *share >= FOUND) {
         let (path, line) = at(place);
-        return Outcome::Found { path, line };
+        return LookupOutcome::Found { path, line };
     }
     let in_file = sources.words_of_file.get(path);
     let all_words = in_file.is_some_and(|words| rule.words.iter().all(|word| words.contains(word)));
     if expected == Expectation::OtherVersion {
-        return Outcome::Missing { reason: Reason::NotThere };
+        return LookupOutcome::Missing { reason: Reason::NotThere };
     }
     let pieced = match (best, piece) {
         (Some((share, true, place)), _) if all_words && (share >= COMPOSED || rule.words.is_empty()) => Some(place),
@@ -322,7 +222,7 @@ fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -
     };
     if let Some(place) = pieced {
         let (path, line) = at(place);
-        return Outcome::Composed { path, line };
+        return LookupOutcome::Composed { path, line };
     }
     // A pattern cannot be looked for in a source; where the function that prints it is there, it stands for it.
     let function = rule.def.source.split_once(':').map(|(_, function)| function);
@@ -332,7 +232,7 @@ fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -
         .find(|place| Some(place.function.as_str()) == function);
     if let Some(place) = printed.filter(|_| rule.def.regex) {
         let (path, line) = at(place);
-        return Outcome::Composed { path, line };
+        return LookupOutcome::Composed { path, line };
     }
     let reason = if in_file.is_none() {
         Reason::NoFile { path: path.to_owned() }
@@ -341,16 +241,16 @@ fn look(rule: &Known<'_>, path: &str, version: Version, sources: &Sources<'_>) -
     } else {
         Reason::NotThere
     };
-    Outcome::Missing { reason }
+    LookupOutcome::Missing { reason }
 }
 
-fn candidates(sources: &Sources<'_>, known: &[Known<'_>]) -> Vec<Candidate> {
+fn candidates(sources: &Sources<'_>, known: &[Known<'_>]) -> Vec<UnknownText> {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for rule in known.iter().filter(|rule| MEMORY_AREAS.contains(&rule.def.area.as_str())) {
         *files.entry(rule.def.source.split(':').next().unwrap_or_default()).or_default() += 1;
     }
     files.retain(|_, rules| *rules >= MEMORY_RULES);
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<UnknownText> = Vec::new();
     let mut told = BTreeSet::new();
     for place in &sources.places {
         let sentence = place.words.len() >= 2 || place.shape.holes() > 0;
@@ -360,7 +260,7 @@ fn candidates(sources: &Sources<'_>, known: &[Known<'_>]) -> Vec<Candidate> {
         }
         let near = known.iter().map(|rule| (rule, likeness(&rule.words, &place.words)));
         let nearest = near.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, alike)| *alike >= 0.3);
-        found.push(Candidate {
+        found.push(UnknownText {
             path: place.path.to_owned(),
             line: place.line,
             function: place.function.clone(),
@@ -387,12 +287,12 @@ fn is_known(place: &Place<'_>, known: &[Known<'_>]) -> bool {
 }
 
 /// Gives each missing text of this version the new one that looks most like it, best pairs first.
-fn pair(rows: &mut [Row], candidates: &mut [Candidate], known: &[Known<'_>]) {
+fn pair(rows: &mut [RuleRow], candidates: &mut [UnknownText], known: &[Known<'_>]) {
     let words: HashMap<&str, &BTreeSet<String>> =
         known.iter().map(|rule| (rule.def.id.as_str(), &rule.words)).collect();
     let mut pairs = Vec::new();
     for (number, row) in rows.iter().enumerate() {
-        let missing = matches!(row.outcome, Outcome::Missing { .. }) && row.expectation == Expectation::Expected;
+        let missing = matches!(row.outcome, LookupOutcome::Missing { .. }) && row.expectation == Expectation::Expected;
         let Some(own) = words.get(row.id.as_str()).filter(|_| missing) else { continue };
         for (other, candidate) in candidates.iter().enumerate() {
             let same_file = row.source.split(':').next() == Some(candidate.path.as_str());
@@ -407,10 +307,10 @@ fn pair(rows: &mut [Row], candidates: &mut [Candidate], known: &[Known<'_>]) {
     for (_, number, other) in pairs {
         let (Some(row), Some(candidate)) = (rows.get_mut(number), candidates.get_mut(other)) else { continue };
         let free = candidate.replaces.is_none()
-            && !matches!(row.outcome, Outcome::Missing { reason: Reason::Reworded { .. } });
+            && !matches!(row.outcome, LookupOutcome::Missing { reason: Reason::Reworded { .. } });
         if free {
             candidate.replaces = Some(row.id.clone());
-            row.outcome = Outcome::Missing {
+            row.outcome = LookupOutcome::Missing {
                 reason: Reason::Reworded {
                     path: candidate.path.clone(),
                     line: candidate.line,

@@ -1,5 +1,6 @@
 //! Tokens become texts: neighbouring strings joined, `+`, `%` and `.format` understood, each with the call it is in.
 
+use super::holes::{split_format, split_percent};
 use super::token::{Kind, Piece, Token, tokens};
 
 /// What a text is given to.
@@ -311,67 +312,6 @@ fn call_of(callee: &str) -> Call {
         "warning" | "warn" | "warning_once" if logs => Call::Log("WARNING"),
         "error" | "exception" | "critical" if logs => Call::Log("ERROR"),
         _ => Call::Other,
-    }
-}
-
-/// `%s`, `%(name)d`, `%.2f` become holes.
-fn split_percent(text: &str, pieces: &mut Vec<Piece>) {
-    let mut plain = String::new();
-    let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        if letter != '%' {
-            plain.push(letter);
-            continue;
-        }
-        if rest.peek() == Some(&'%') {
-            rest.next();
-            plain.push('%');
-            continue;
-        }
-        if rest.peek() == Some(&'(') {
-            while rest.next().is_some_and(|inner| inner != ')') {}
-        }
-        while rest
-            .next_if(|inner| inner.is_ascii_digit() || matches!(inner, '.' | '-' | '+' | '#' | '*' | ' '))
-            .is_some()
-        {}
-        match rest.next_if(|inner| inner.is_ascii_alphabetic()) {
-            Some(_) => {
-                if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
-                }
-                pieces.push(Piece::Hole);
-            }
-            None => plain.push('%'),
-        }
-    }
-    if !plain.is_empty() {
-        pieces.push(Piece::Text(plain));
-    }
-}
-
-/// `{}`, `{name}`, `{:.2f}` become holes, `{{` a brace.
-pub(super) fn split_format(text: &str, pieces: &mut Vec<Piece>) {
-    let mut plain = String::new();
-    let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        match letter {
-            '{' | '}' if rest.peek() == Some(&letter) => {
-                rest.next();
-                plain.push(letter);
-            }
-            '{' => {
-                if !plain.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
-                }
-                while rest.next().is_some_and(|inner| inner != '}') {}
-                pieces.push(Piece::Hole);
-            }
-            other => plain.push(other),
-        }
-    }
-    if !plain.is_empty() {
-        pieces.push(Piece::Text(plain));
     }
 }
 

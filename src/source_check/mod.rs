@@ -5,15 +5,18 @@
 
 mod compare;
 mod flags;
+mod holes;
 mod literal;
 mod propose;
 mod shape;
 mod token;
 mod tree;
+mod verified;
 
-pub use compare::{Candidate, Expectation, Outcome, Reason, Row, Verified, verify};
+pub use compare::verify;
 pub use flags::{FlagsVerified, help_flags, verify_flags};
 pub use literal::{Call, Literal, literals};
 pub use propose::proposal;
 pub use shape::Shape;
 pub use tree::{Tree, TreeError, read_tree};
+pub use verified::{Expectation, LookupOutcome, Reason, RuleRow, UnknownText, Verified};

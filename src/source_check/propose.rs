@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::compare::{Candidate, Expectation, Outcome, Row, Verified};
 use super::shape::Shape;
+use super::verified::{Expectation, LookupOutcome, RuleRow, UnknownText, Verified};
 use crate::catalog::{MessageDef, Version};
 
 /// A pack file: one rule for each reworded text, and hints about ranges that are wrong. Empty when there is nothing
@@ -22,7 +22,7 @@ pub fn proposal(verified: &Verified, rules: &[MessageDef], before: Option<Versio
     out
 }
 
-fn reworded(out: &mut String, candidate: &Candidate, old: &MessageDef, version: Version, before: Option<Version>) {
+fn reworded(out: &mut String, candidate: &UnknownText, old: &MessageDef, version: Version, before: Option<Version>) {
     let template = template(&candidate.shape, old);
     let example = candidate.shape.write(|letter, out| out.push(letter), |hole| sample(old, &candidate.shape, hole));
     let source = match candidate.function.as_str() {
@@ -68,8 +68,8 @@ fn reworded(out: &mut String, candidate: &Candidate, old: &MessageDef, version: 
     out.push('\n');
 }
 
-fn range(out: &mut String, row: &Row, version: Version) {
-    if let Outcome::Found { path, line } | Outcome::Composed { path, line } = &row.outcome {
+fn range(out: &mut String, row: &RuleRow, version: Version) {
+    if let LookupOutcome::Found { path, line } | LookupOutcome::Composed { path, line } = &row.outcome {
         let since = serde_json::to_string(&row.since).unwrap_or_default();
         let until = row.until.as_deref().map(|until| format!(", until = \"{until}\"")).unwrap_or_default();
         let _ = writeln!(out, "# {}: since = {since}{until}, yet {version} has it in {path}, line {line}.", row.id);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::literal::{Literal, split_format};
+use super::holes::split_format;
+use super::literal::Literal;
 use super::token::Piece;
 
 /// Letters of a text that are compared; more are never written on one line.

@@ -113,6 +113,7 @@ fn walk(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<()
     Ok(())
 }
 
+// Long: one conversation with git, answer by answer.
 fn of_git(root: &Path, rev: &str) -> Result<Tree, TreeError> {
     let shown = root.display().to_string();
     let failed = |reason: String| TreeError::Git { path: shown.clone(), rev: rev.to_owned(), reason };

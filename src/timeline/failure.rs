@@ -70,6 +70,12 @@ pub struct Exception {
     pub passes_main: bool,
     /// Its first line was seen, so nothing of it is cut off.
     pub headed: bool,
+    /// Another program shows it, which got it from ComfyUI.
+    pub from_client: bool,
+    /// The last file of an installed package that it passed.
+    pub library: Option<String>,
+    /// The thread that it ended; ComfyUI goes on.
+    pub thread: Option<String>,
     /// First frame seen, as in `frames`; of a native crash it is the innermost one.
     pub first_frame: Option<String>,
     /// The traceback's last line, with type and message.
@@ -102,6 +108,9 @@ impl Exception {
             in_main: false,
             passes_main: false,
             headed: false,
+            from_client: false,
+            library: None,
+            thread: None,
             first_frame: None,
             last_line_at: None,
             dir_at: None,

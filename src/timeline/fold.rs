@@ -1,4 +1,6 @@
 //! The fold itself: one event at a time into the current session, and which session that is.
+//!
+//! Long: one state machine; its arms are in the files below it.
 
 mod crash;
 mod end;
@@ -9,6 +11,7 @@ mod message;
 mod nodes;
 mod open;
 mod prompt;
+mod refusals;
 mod told;
 
 use std::borrow::Cow;
@@ -137,6 +140,15 @@ struct Open {
     bar: Option<Bar>,
     last_class: Option<(NameId, Option<f64>, u64)>,
     prompt_began: bool,
+    /// Something happened in a prompt, or one was received, and no end of a prompt stands behind it.
+    moved: bool,
+    /// A prompt was received, and nothing shows yet that it runs.
+    only_received: bool,
+    refusing: refusals::Refusing,
+    /// The message of an announced exception stands in the next line.
+    awaits_message: bool,
+    /// Of the thread whose traceback follows.
+    thread: Option<String>,
     /// The first text of a start, or the first work where the log shows no start.
     began: Option<Evidence>,
 }
@@ -254,8 +266,8 @@ impl Fold {
     /// The story up to now; the fold is used up.
     pub fn finish(mut self) -> Timeline {
         if let Some(block) = self.tentative.take() {
-            // A start that failed never gets to its strong lines.
-            if block.has_failed() {
+            // A start that failed never gets to its strong lines; only a start imports node packs.
+            if block.has_failed() || !block.session.nodes.is_empty() {
                 let by = block.began.clone();
                 self.restart(*block, by);
             } else {
@@ -283,6 +295,7 @@ impl Fold {
         let in_flight = open.in_flight();
         let began = open.prompt_began;
         if began {
+            open.session.prompts.broken = u64::from(open.prompt.told.failed);
             let mut last = std::mem::take(&mut open.prompt);
             last.told.number = prompt;
             open.track.cut_off(&mut last.told);
@@ -493,6 +506,8 @@ impl EventSink for Fold {
         open.touch(at.place.line);
         open.source_line(at, &self.signs);
         self.open.answer_of_docker(at, &self.signs);
+        let Self { tentative, open, signs, .. } = self;
+        tentative.as_deref_mut().unwrap_or(open).plain_line(at, signs);
     }
 
     fn silence(&mut self, count: u64, first: u64, last: u64) {

@@ -14,9 +14,11 @@ mod leak;
 mod names;
 mod note;
 mod prompts;
+mod refusal;
 mod session;
 mod signature_hit;
 mod signs;
+mod stage;
 mod starts;
 mod track;
 
@@ -27,9 +29,11 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, FrameSign, HostOom, OomRecord, Pictures};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
+pub use refusal::Refusal;
 pub use session::{
-    Counts, Dynamic, Fact, FactJson, Flag, Load, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
+    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
 };
 pub use signature_hit::{SignatureHit, SignatureTexts};
+pub use stage::Start;
 pub use starts::{LeftOut, Seen};
 pub use track::{Mark, MarkKind, PromptGroup};

@@ -9,7 +9,9 @@ use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord, Pictures};
 use super::leak::{CurvePoint, Leak};
+use super::refusal::Refusal;
 use super::signature_hit::SignatureHit;
+use super::stage::Start;
 use super::track::{Mark, PromptGroup};
 use crate::event::FactValue;
 
@@ -83,6 +85,21 @@ pub struct NodeFolder {
     pub at: Evidence,
     /// Line of the message that says why the import failed.
     pub reason_at: Option<Evidence>,
+    /// The last file of an installed package that its traceback passed.
+    pub library: Option<String>,
+    /// A file of nodes that ships with ComfyUI.
+    pub is_own: bool,
+    /// What failed is a script of the pack that runs before ComfyUI starts.
+    pub prestartup: bool,
+}
+
+/// A line that names an error, without a traceback.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LoneError {
+    /// Type of the exception.
+    pub kind: String,
+    pub message: String,
+    pub at: Evidence,
 }
 
 /// Prompts of a session.
@@ -96,6 +113,10 @@ pub struct PromptCounts {
     pub lost: u64,
     /// Refused before they ran.
     pub invalid: u64,
+    /// Outputs that were left out of prompts that ran.
+    pub ignored: u64,
+    /// Failed, and no `Prompt executed` follows; not part of `executed`.
+    pub broken: u64,
     pub interrupted: u64,
 }
 
@@ -209,6 +230,8 @@ pub struct Counts {
     pub pin_evictions: Option<Counted>,
     pub cache_evictions: Option<Counted>,
     pub cache_evictions_active: Option<Counted>,
+    /// Requests of the browser or of another program that the server could not answer.
+    pub requests_failed: Option<Counted>,
     pub device_clones: Option<Counted>,
     pub detail_lines: u64,
     pub debug_lines: u64,
@@ -269,7 +292,15 @@ pub struct Session {
     pub first_interrupt: Option<Evidence>,
     pub invalid_at: Option<Evidence>,
     /// Why a prompt, or a part of it, was refused.
-    pub refusals: Vec<Evidence>,
+    pub refusals: Vec<Refusal>,
+    /// An output was left out.
+    pub ignored_at: Option<Evidence>,
+    /// The thread that runs prompts died.
+    pub worker_died: Option<Evidence>,
+    /// Lines like the last one of a traceback that stand alone, outside prompts.
+    pub lone_errors: Vec<LoneError>,
+    /// How far the start came.
+    pub start: Option<Start>,
     pub error_notices: Vec<Evidence>,
     pub server_ready: Option<Evidence>,
     pub stopped: Option<Evidence>,

@@ -1,6 +1,6 @@
 //! What the packs say by which a kill, a crash and a node pack are known, kept for the length of a log.
 
-use crate::catalog::{Packs, SignDef, SignOf, SignPlace};
+use crate::catalog::{Packs, Rule, SignDef, SignOf, SignPlace};
 use crate::event::Whose;
 
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
@@ -34,6 +34,15 @@ pub(crate) struct Signs {
     memory_faults: Vec<SignDef>,
     phases: Vec<SignDef>,
     requesters: Vec<SignDef>,
+    library_folders: Vec<SignDef>,
+    own_nodes: Vec<SignDef>,
+    start_scripts: Vec<SignDef>,
+    requirements: Vec<SignDef>,
+    other_programs: Vec<SignDef>,
+    /// Stages of a start: id and order.
+    stages: Vec<(String, u32)>,
+    /// By the number of a rule: which of `stages` its text shows, counted from 1.
+    stage_of_rule: Vec<u8>,
 }
 
 fn in_frames(sign: &&SignDef) -> bool {
@@ -76,7 +85,45 @@ impl Signs {
             memory_faults: signs(SignOf::MemoryFault),
             phases: packs.signs_of(SignOf::Phase).filter(in_frames).cloned().collect(),
             requesters: packs.signs_of(SignOf::Requester).filter(in_frames).cloned().collect(),
+            library_folders: signs(SignOf::LibraryFolder),
+            own_nodes: signs(SignOf::OwnNodes),
+            start_scripts: signs(SignOf::StartScript),
+            requirements: signs(SignOf::RequirementsCommand),
+            other_programs: signs(SignOf::OtherProgram),
+            stages: packs.stages.iter().map(|stage| (stage.id.clone(), stage.order)).collect(),
+            stage_of_rule: stages_of_rules(packs),
         }
+    }
+
+    /// The file belongs to an installed Python package.
+    pub(crate) fn in_library(&self, file: &str) -> bool {
+        file.split(['/', '\\']).any(|folder| self.library_folders.iter().any(|sign| sign.fits(folder)))
+    }
+
+    /// The file holds nodes that ship with ComfyUI.
+    pub(crate) fn is_own_nodes(&self, path: &str) -> bool {
+        self.own_nodes.iter().any(|sign| sign.fits(path))
+    }
+
+    /// The file is a node pack's script that runs before ComfyUI starts.
+    pub(crate) fn is_start_script(&self, path: &str) -> bool {
+        self.start_scripts.iter().any(|sign| sign.fits(path))
+    }
+
+    /// The line is a command that installs what ComfyUI itself requires.
+    pub(crate) fn is_requirements_command(&self, text: &str) -> bool {
+        self.requirements.iter().any(|sign| sign.fits(text))
+    }
+
+    /// The program that has models of this class, where that is not ComfyUI.
+    pub(crate) fn program_of_class(&self, class: &str) -> Option<&str> {
+        self.other_programs.iter().find(|sign| sign.fits(class)).map(|sign| sign.is.as_str())
+    }
+
+    /// The stage of a start that the text of this rule shows.
+    pub(crate) fn stage_of(&self, rule: usize) -> Option<(&str, u32)> {
+        let stage = usize::from(*self.stage_of_rule.get(rule)?).checked_sub(1)?;
+        self.stages.get(stage).map(|(id, order)| (id.as_str(), *order))
     }
 
     /// The process may be ComfyUI's; a log that does not name it speaks of its own.
@@ -168,6 +215,14 @@ impl Signs {
         });
         inner.into_iter().any(|model| model)
     }
+}
+
+fn stages_of_rules(packs: &Packs) -> Vec<u8> {
+    let of_rule = |rule: &Rule| {
+        let stage = packs.stages.iter().position(|stage| stage.has(&rule.id));
+        stage.and_then(|stage| u8::try_from(stage + 1).ok()).unwrap_or(0)
+    };
+    packs.matcher().rules().iter().map(of_rule).collect()
 }
 
 fn is_file(signs: &[SignDef], path: &str) -> bool {

@@ -26,7 +26,7 @@ fn an_error_that_nothing_follows_is_told() {
     let report = triage(&format!("{START}{SERVER}got prompt\nRequested to load SDXL\n{WORKER}"));
     assert_eq!((report.verdict.primary.as_str(), report.verdict.grade), ("other-error", Grade::Strong));
     assert!(report.verdict.headline.contains("illegal memory access"), "{}", report.verdict.headline);
-    assert_eq!(first_lines(&report), [17]);
+    assert_eq!(first_lines(&report), [17, 11]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn known_errors_are_quoted_whole_and_have_a_next_step() {
         (
             "OSError: [Errno 98] error while attempting to bind on address ('127.0.0.1', 8188): address already in use",
             "[Errno 98]",
-            "port-free",
+            "port-who-linux",
         ),
         ("AssertionError: Torch not compiled with CUDA enabled", "Torch not compiled", "gpu-build-install"),
         (

@@ -1,4 +1,6 @@
 //! `bisect` as people use it: the real logs of a bisection, rounds that do not count, sessions, a run by a script.
+//!
+//! Long: one subject, case by case.
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::fs;

@@ -1,4 +1,6 @@
 //! The binary as people use it: exit statuses, messages, pipes, formats and languages.
+//!
+//! Long: one subject, case by case.
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use std::path::{Path, PathBuf};

@@ -319,7 +319,7 @@ fn a_refused_prompt_has_a_next_step() {
     ));
     assert_eq!(report.verdict.primary, "other-error", "{}", report.verdict.headline);
     let remedies: Vec<_> = report.next_steps.iter().filter_map(|step| step.remedy.as_deref()).collect();
-    assert_eq!(remedies, ["refused-prompt-files", "refused-prompt-refresh"]);
+    assert_eq!(remedies, ["refused-bad-file", "refused-prompt-refresh"]);
 }
 
 #[test]

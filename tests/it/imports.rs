@@ -41,19 +41,19 @@ fn what_a_pack_lacks_decides_what_to_do() {
         ("cannot import name 'override' from 'typing' (/usr/lib/python3.9/typing.py)", "newer-python-import"),
         ("cannot import name 'Self' from 'typing' (/usr/lib/python3.9/typing.py)", "newer-python-import"),
         ("f-string expression part cannot include a backslash (nodes.py, line 7)", "newer-python-import"),
-        ("DLL load failed while importing _C: The specified procedure could not be found.", "other-build-import"),
-        ("/venv/lib/x.so: undefined symbol: _ZN3c104cuda9SetDeviceEi", "other-build-import"),
-        ("numpy.core.multiarray failed to import", "numpy-import"),
+        ("DLL load failed while importing _C: The specified procedure could not be found.", "import-binary"),
+        ("/venv/lib/x.so: undefined symbol: _ZN3c104cuda9SetDeviceEi", "import-binary"),
+        ("numpy.core.multiarray failed to import", "import-numpy"),
         ("No module named 'triton'", "accelerator-import"),
         ("No module named 'sageattention'", "accelerator-import"),
-        ("No module named 'cv2'", "import-requirements"),
-        ("cannot import name 'overrides' from 'typing_tools'", "import-requirements"),
+        ("No module named 'cv2'", "import-pip"),
+        ("cannot import name 'overrides' from 'typing_tools'", "import-symbol"),
     ] {
         let report = packs_failed(&[("foo", reason)]);
         assert_eq!(report.verdict.primary, "import-failure", "{reason}");
         assert_eq!(remedies(&report)[0], first, "{reason}");
-        let asks_for_requirements = remedies(&report).contains(&"import-requirements");
-        assert_eq!(asks_for_requirements, first == "import-requirements", "{reason}");
+        let asks_for_requirements = remedies(&report).contains(&"import-requirements-filled");
+        assert_eq!(asks_for_requirements, matches!(first, "import-pip" | "import-symbol"), "{reason}");
     }
 }
 
@@ -61,7 +61,7 @@ fn what_a_pack_lacks_decides_what_to_do() {
 fn what_one_pack_lacks_does_not_hide_what_another_needs() {
     let report = packs_failed(&[("foo", "No module named 'tomllib'"), ("bar", "No module named 'cv2'")]);
     assert!(remedies(&report).contains(&"newer-python-import"), "{:?}", remedies(&report));
-    assert!(remedies(&report).contains(&"import-requirements"), "{:?}", remedies(&report));
+    assert!(remedies(&report).contains(&"import-requirements-filled"), "{:?}", remedies(&report));
 }
 
 #[test]

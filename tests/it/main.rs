@@ -48,6 +48,7 @@ mod run;
 mod said;
 mod schema;
 mod signals;
+mod sizes;
 mod stops;
 mod supervisors;
 mod terminal;

@@ -1,4 +1,6 @@
 //! For each verdict one small log that supports it, and a near one that must not give it.
+//!
+//! Long: one subject, case by case.
 
 use comfy_triage::catalog::Packs;
 use comfy_triage::diagnosis::Grade;

@@ -1,4 +1,6 @@
 //! What a process may use, on made-up machines of every shape, and what ComfyUI would make of it.
+//!
+//! Long: one subject, case by case.
 #![allow(clippy::unwrap_used)] // a test may panic
 
 use crate::probe_world::{GIB, HUGE_V1, Memory, Tree, V1_MOUNT, V2_MOUNT};

@@ -13,7 +13,7 @@ const AREAS: &str = "startup memory-baseline device attention import custom-node
 const FACTS: &str = "comfyui_version git_describe pytorch_version python_version os device total_vram_mib total_ram_mib \
                      cgroup_limit_mib host_ram_mib vram_state pinned_budget_mib async_streams dynamic_vram cache_mode attention \
                      log_level smart_memory aimdo_version kitchen_version frontend_version gpu_arch rocm_version mac_version \
-                     xformers_version install_path user_dir log_path python_path swap_mib embedded_python launcher nodes_disabled \
+                     numpy_version other_program required_by requirements_path revision_date xformers_version install_path user_dir log_path python_path swap_mib embedded_python launcher nodes_disabled \
                      memory_limited ram_free_mib commit_free_mib commit_total_mib";
 const STRUCTURES: &str = "reload-each-prompt growth oom tiled-retry load-size-grows killed crash leak pin-errors host-oom \
                           import-failure container seconds-grow";

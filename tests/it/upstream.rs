@@ -7,7 +7,7 @@ use std::process::Command;
 
 use comfy_triage::catalog::{MessageDef, Packs, Version};
 use comfy_triage::source_check::{
-    Expectation, Outcome, Reason, Verified, help_flags, proposal, read_tree, verify, verify_flags,
+    Expectation, LookupOutcome, Reason, Verified, help_flags, proposal, read_tree, verify, verify_flags,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -24,7 +24,7 @@ fn verified(name: &str) -> Verified {
 }
 
 fn found(verified: &Verified) -> BTreeSet<&str> {
-    let rows = verified.rows(Expectation::Expected).filter(|row| matches!(row.outcome, Outcome::Found { .. }));
+    let rows = verified.rows(Expectation::Expected).filter(|row| matches!(row.outcome, LookupOutcome::Found { .. }));
     rows.map(|row| row.id.as_str()).collect()
 }
 
@@ -53,7 +53,7 @@ fn texts_are_found_in_every_way_of_writing_them() {
         assert!(row.is_some_and(|row| row.outcome.is_found()), "{id}: {row:?}");
     }
     let at = |id: &str| match &new.rows.iter().find(|row| row.id == id).unwrap().outcome {
-        Outcome::Found { path, line } => (path.clone(), *line),
+        LookupOutcome::Found { path, line } => (path.clone(), *line),
         other => panic!("{other:?}"),
     };
     assert_eq!(at("leak-warning"), ("comfy/model_management.py".to_owned(), 8));
@@ -78,7 +78,7 @@ fn three_reworded_texts_are_named_and_no_other() {
     let named: BTreeSet<&str> = reworded
         .rows
         .iter()
-        .filter(|row| matches!(row.outcome, Outcome::Missing { reason: Reason::Reworded { .. } }))
+        .filter(|row| matches!(row.outcome, LookupOutcome::Missing { reason: Reason::Reworded { .. } }))
         .map(|row| row.id.as_str())
         .collect();
     assert_eq!(named, three);

@@ -35,6 +35,8 @@ function written(name, text) {
 /** Opens a page and notes everything that must not happen. */
 async function opened(file, { bare = false, ...settings } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...settings });
+  // A busy machine takes its time.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const wrong = [];
   page.on('console', message => wrong.push(`console: ${message.text()}`));
@@ -55,6 +57,7 @@ async function opened(file, { bare = false, ...settings } = {}) {
 /** Serious findings of axe. Its script is put in by the test, past the page's policy. */
 async function barriers(file, settings) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: true, ...settings });
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   await page.goto(pathToFileURL(file).href);
   await page.evaluate(() => document.querySelectorAll('details').forEach(one => { one.open = true; }));
@@ -135,7 +138,7 @@ test('zoom widens the timeline within its frame', options, async () => {
 });
 
 test('a page says the same without script', options, async () => {
-  const { page, close } = await opened(made('plain', cases.leak), { javaScriptEnabled: false, bare: true }).catch(error => { throw error; });
+  const { page, close } = await opened(made('plain', cases.leak), { javaScriptEnabled: false, bare: true });
   assert.equal(await page.locator('svg.plot').count() >= 3, true);
   assert.equal(await page.locator('button:visible').count(), 0, 'no button that does nothing');
   await close();

@@ -28,7 +28,15 @@ pub(super) fn misfit(event: EventKind, name: &str, kind: &CaptureType) -> Option
         return (name.ends_with("_mib") && !is_size).then_some("mib, gib, kib, bytes or size");
     }
     // These carry free details, whatever they call them.
-    if matches!(event, EventKind::Notice | EventKind::ErrorNotice | EventKind::Noise | EventKind::Launch) {
+    if matches!(
+        event,
+        EventKind::Notice
+            | EventKind::ErrorNotice
+            | EventKind::Noise
+            | EventKind::Launch
+            | EventKind::PromptDetail
+            | EventKind::PromptInvalid
+    ) {
         return None;
     }
     if COUNTS.contains(&name) {

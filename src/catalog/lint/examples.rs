@@ -11,6 +11,7 @@ use crate::text::cut_chars;
 /// Letters of a line that a finding quotes.
 const QUOTED: usize = 90;
 
+// Long: one pass over the examples of a rule; each complaint needs what was found before it.
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     let own: BTreeMap<String, (&SourceText, &SourceItem)> =
         lint.table("message").map(|(source, item)| (item.id(), (source, item))).collect();

@@ -27,8 +27,13 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 37] = [
+pub const FACTS: [&str; 42] = [
+    "numpy_version",
     "comfyui_version",
+    "other_program",
+    "required_by",
+    "requirements_path",
+    "revision_date",
     "git_describe",
     "pytorch_version",
     "python_version",

@@ -11,6 +11,7 @@ const REGEX_LETTERS: usize = 2000;
 /// Regex rules of one pack: each is tried on every line that begins like it.
 const REGEX_RULES: usize = 100;
 
+// Long: a list of independent checks of one item, each two to six lines.
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     let mut regexes = 0;
     for (source, item, def) in lint.messages() {

@@ -135,6 +135,11 @@ fn ids_of(file: &PackFile) -> BTreeMap<&'static str, Vec<String>> {
     ids.insert("verdict", file.verdict.iter().map(|item| item.id.to_string()).collect());
     ids.insert("remedy", file.remedy.iter().map(|item| item.id.clone()).collect());
     ids.insert("mention", file.mention.iter().map(|item| item.id.clone()).collect());
+    ids.insert("cause", file.cause.iter().map(|item| item.id.clone()).collect());
+    ids.insert("package", file.package.iter().map(|item| item.id.clone()).collect());
+    ids.insert("input", file.input.iter().map(|item| item.id.clone()).collect());
+    ids.insert("answer", file.answer.iter().map(|item| item.id.clone()).collect());
+    ids.insert("stage", file.stage.iter().map(|item| item.id.clone()).collect());
     ids.insert("avoid", file.avoid.iter().map(|item| item.id.clone()).collect());
     ids
 }

@@ -9,9 +9,30 @@ const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"]
 const CONSTRAINTS: [&str; 2] = ["container", "machine"];
 const PHASES: [&str; 6] = ["loading", "patching", "text-encoding", "sampling", "decoding", "encoding"];
 const REQUESTERS: [&str; 2] = ["whole-video", "upscaler"];
-const OUTSIDE: [&str; 9] =
-    ["network", "refused", "disk", "access", "old-python", "port", "gpu-driver", "gpu-build", "user"];
+const OUTSIDE: [&str; 20] = [
+    "network",
+    "refused",
+    "disk",
+    "access",
+    "old-python",
+    "port",
+    "gpu-driver",
+    "gpu-build",
+    "user",
+    "compiler",
+    "python-headers",
+    "broken-file",
+    "web-page",
+    "names-remedy",
+    "library-kernels",
+    "program-package",
+    "database",
+    "driver-broken",
+    "wrong-model",
+    "frontend",
+];
 
+// Long: a list of independent checks of one item.
 pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
     for (source, item) in lint.table("sign") {
         let Ok(sign) = serde_json::from_value::<SignDef>(serde_json::Value::Object(item.fields.clone())) else {
@@ -32,6 +53,12 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::OtherService
             | SignOf::NodeFolder
             | SignOf::LibraryFolder
+            | SignOf::Consequence
+            | SignOf::RequirementsCommand
+            | SignOf::OtherProgram
+            | SignOf::UserSite
+            | SignOf::OwnNodes
+            | SignOf::StartScript
             | SignOf::ModelFolder
             | SignOf::OuterFolder
             | SignOf::ImportFault

@@ -20,7 +20,7 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 20] = [
+pub const SET_KEYS: [&str; 23] = [
     "patch_failed",
     "table",
     "kind",
@@ -38,6 +38,9 @@ pub const SET_KEYS: [&str; 20] = [
     "explains",
     "alive",
     "stack",
+    "worker",
+    "builtin",
+    "client",
     "native",
     "crashed",
     "current",

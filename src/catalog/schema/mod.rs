@@ -3,7 +3,9 @@
 //! Only shapes and field names; meaning and checks are elsewhere. Unknown fields are errors, so that
 //! a misspelt one is never silently ignored.
 
+mod answer;
 mod bug;
+mod cause;
 mod class;
 mod default;
 mod flag;
@@ -19,9 +21,12 @@ mod release;
 mod remedy;
 mod sentence;
 mod sign;
+mod stage;
 mod verdict;
 
+pub use answer::AnswerDef;
 pub use bug::{BugDef, BugWhen};
+pub use cause::{CauseDef, InputDef, PackageDef};
 pub use class::ClassDef;
 pub use default::{DefaultDef, Term};
 pub use flag::{FlagDef, FlagVersion};
@@ -37,4 +42,5 @@ pub use release::{AimdoDef, ReleaseDef};
 pub use remedy::{AvoidDef, RemedyDef};
 pub use sentence::SentenceDef;
 pub use sign::{SignDef, SignOf, SignPlace};
+pub use stage::StageDef;
 pub use verdict::{PrecedenceDef, PrecedencePlace, PrecedenceWhen, VerdictDef};

@@ -31,6 +31,18 @@ pub enum SignOf {
     NodeFolder,
     /// A folder that holds installed Python packages.
     LibraryFolder,
+    /// A command that installs what ComfyUI itself requires.
+    RequirementsCommand,
+    /// Another program than ComfyUI, named by `is`.
+    OtherProgram,
+    /// A frame of an exception that follows from what the rule `is` told before.
+    Consequence,
+    /// A folder of packages that a user installed beside every Python.
+    UserSite,
+    /// A folder of nodes that ships with ComfyUI, as it stands in a path.
+    OwnNodes,
+    /// A script of a node pack that runs before ComfyUI starts.
+    StartScript,
     /// A folder of ComfyUI's own whose functions run when models do.
     ModelFolder,
     /// A folder, in small letters, that such a folder can only stand in; what lies above it tells nothing.

@@ -39,6 +39,11 @@ fn items(packs: &Packs, file: &PackFile, id: &str) -> BTreeMap<&'static str, Vec
     add("default", one(&file.default, |item| item.id == id));
     add("remedy", one(&file.remedy, |item| item.id == id));
     add("mention", one(&file.mention, |item| item.id == id));
+    add("cause", one(&file.cause, |item| item.id == id));
+    add("package", one(&file.package, |item| item.id == id));
+    add("input", one(&file.input, |item| item.id == id));
+    add("answer", one(&file.answer, |item| item.id == id));
+    add("stage", one(&file.stage, |item| item.id == id));
     add("avoid", one(&file.avoid, |item| item.id == id));
     found
 }

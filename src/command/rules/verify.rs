@@ -11,7 +11,7 @@ use crate::cli::VerifyArgs;
 use crate::error::UsageError;
 use crate::render::{Block, Item, Labels, Palette, View, blocks, markdown_blocks};
 use crate::source_check::{
-    Expectation, FlagsVerified, Outcome, Reason, Row, Verified, proposal, read_tree, verify, verify_flags,
+    Expectation, FlagsVerified, LookupOutcome, Reason, RuleRow, Verified, proposal, read_tree, verify, verify_flags,
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -23,6 +23,7 @@ pub(in crate::command) struct VerifyOutput<'a> {
 }
 
 /// Runs the command. Exit status 1 when a text or flag of the version is missing, or a range is wrong.
+// Long: the steps of one call, each of which may end it with its own exit status.
 pub(super) fn run(args: &VerifyArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let packs = super::super::packs(&args.packs, console)?;
     let file = Packs::definitions(&super::super::folders(&args.packs, console));
@@ -91,7 +92,7 @@ pub(super) fn run(args: &VerifyArgs, console: &mut Console<'_>) -> io::Result<En
 fn clean(verified: Option<&Verified>, flags: &FlagsVerified) -> bool {
     let texts = verified.is_none_or(|verified| {
         verified.rows(Expectation::Expected).all(|row| row.outcome.is_found())
-            && !verified.rows(Expectation::OtherVersion).any(|row| matches!(row.outcome, Outcome::Found { .. }))
+            && !verified.rows(Expectation::OtherVersion).any(|row| matches!(row.outcome, LookupOutcome::Found { .. }))
     });
     texts && flags.missing.is_empty() && flags.other_version.is_empty()
 }
@@ -116,13 +117,14 @@ fn tell(verified: &Verified, labels: &Labels<'_>, out: &mut Vec<Block>) {
     let mut rows: Vec<Vec<String>> = kinds
         .iter()
         .map(|(kind, label)| {
-            let of = |is: fn(&Outcome) -> bool| count(verified.rows(*kind).filter(|row| is(&row.outcome)).count());
+            let of =
+                |is: fn(&LookupOutcome) -> bool| count(verified.rows(*kind).filter(|row| is(&row.outcome)).count());
             vec![
                 labels.get(label),
                 count(verified.rows(*kind).count()),
-                of(|outcome| matches!(outcome, Outcome::Found { .. })),
-                of(|outcome| matches!(outcome, Outcome::Composed { .. })),
-                of(|outcome| matches!(outcome, Outcome::Missing { .. })),
+                of(|outcome| matches!(outcome, LookupOutcome::Found { .. })),
+                of(|outcome| matches!(outcome, LookupOutcome::Composed { .. })),
+                of(|outcome| matches!(outcome, LookupOutcome::Missing { .. })),
             ]
         })
         .collect();
@@ -133,7 +135,7 @@ fn tell(verified: &Verified, labels: &Labels<'_>, out: &mut Vec<Block>) {
     missing(verified, Expectation::Expected, "verify-missing", labels, out);
     missing(verified, Expectation::Undated, "verify-undated-missing", labels, out);
     let wrong = verified.rows(Expectation::OtherVersion).filter_map(|row| match &row.outcome {
-        Outcome::Found { path, line } => {
+        LookupOutcome::Found { path, line } => {
             let values = [("range", range(row)), ("path", path.clone()), ("line", line.to_string())];
             let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             Some(vec![row.id.clone(), labels.with("why-range", &values)])
@@ -152,7 +154,7 @@ fn tell(verified: &Verified, labels: &Labels<'_>, out: &mut Vec<Block>) {
 
 fn missing(verified: &Verified, kind: Expectation, title: &str, labels: &Labels<'_>, out: &mut Vec<Block>) {
     let rows = verified.rows(kind).filter_map(|row| match &row.outcome {
-        Outcome::Missing { reason } => Some(vec![row.id.clone(), row.source.clone(), why(reason, labels)]),
+        LookupOutcome::Missing { reason } => Some(vec![row.id.clone(), row.source.clone(), why(reason, labels)]),
         _ => None,
     });
     table(title, &["id", "source", "why"], rows.collect(), labels, out);
@@ -177,7 +179,7 @@ fn why(reason: &Reason, labels: &Labels<'_>) -> String {
     }
 }
 
-fn range(row: &Row) -> String {
+fn range(row: &RuleRow) -> String {
     let since = match row.since {
         Since::At(version) => version.to_string(),
         Since::BeforeNumbers => "pre-0.0.1".to_owned(),

@@ -151,6 +151,7 @@ fn precedes_dynamic(view: &Context<'_>, packs: &Packs) -> bool {
     first_true(packs, "dynamic-vram").is_some_and(|first| view.span.older_than(first))
 }
 
+// Long: one decision, read from the top: the first part that explains the request decides.
 fn decide(oom: &OomRecord, split: &Split, unallocated: Option<f64>, dynamic: bool) -> Part {
     let numbers = &oom.numbers;
     let Some(requested) = numbers.requested else { return Part::Unknown };

@@ -194,6 +194,7 @@ mod tests {
         strip(line.trim_end().as_bytes())
     }
 
+    // Long: one loop over what may stand before a text, in the order in which it is tried.
     #[test]
     fn prefixes_go() {
         for (line, text) in [

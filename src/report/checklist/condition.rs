@@ -23,6 +23,7 @@ fn condition(
 }
 
 /// A start without custom nodes, of the same version, still shows it.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub(super) fn clean_start(
     cases: &[Case<'_>],
     main: &Case<'_>,
@@ -119,6 +120,7 @@ pub(super) fn step(launch: Option<&Launch<'_>>, flags: &[&str], sentence: &str, 
 }
 
 /// The same version shows it again.
+// Long: one decision, read from the top: each branch rests on all those above it.
 pub(super) fn repeats(
     cases: &[Case<'_>],
     main: &Case<'_>,

@@ -51,6 +51,7 @@ pub(super) fn columns(probe: &Probe, packs: &Packs, asked: Option<Version>, fixe
 }
 
 /// What `version` would make of this machine.
+// Long: one entry for each derived figure.
 pub(super) fn derived(probe: &Probe, packs: &Packs, version: Version) -> Derived {
     let timeline = Timeline::default();
     let session = Session::default();

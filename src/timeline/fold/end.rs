@@ -8,6 +8,7 @@ use crate::timeline::evidence::Evidence;
 use crate::timeline::signs::Signs;
 
 impl End {
+    // Long: one `match` with an arm for each kind of ending.
     pub(super) fn event(&mut self, event: &Event<'_>, signs: &Signs) {
         let at = &event.at;
         self.told.note(event);
@@ -128,6 +129,7 @@ impl End {
             && stopped.is_some_and(|stop| self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
     }
 
+    // Long: one decision, read from the top: each branch rests on all those above it.
     pub(super) fn told(
         mut self,
         in_flight: Option<InFlight>,

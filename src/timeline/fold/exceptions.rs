@@ -4,6 +4,7 @@ use super::{DIRS_KEPT, FRAMES_KEPT, LIST_LIMIT, NAME_KEPT, Open, TEXT_KEPT, kept
 use crate::event::{At, Event, What};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::failure::{Exception, ExceptionPlace, FrameSign};
+use crate::timeline::session::LoneError;
 use crate::timeline::signs::Signs;
 
 /// Where code stands that no function holds.
@@ -39,24 +40,30 @@ impl Open {
         note_signs(exception, &String::from_utf8_lossy(at.text), &function, at, signs);
     }
 
+    // Long: one `match` with an arm for each kind of line of a traceback.
     pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
         match &event.what {
-            What::Exception { message } => {
+            What::Exception { message, node } => {
                 self.begin_prompt(at);
+                self.moved = false;
                 if let Some(exception) = self.traceback.take() {
                     self.keep_exception(exception);
                 }
                 self.prompt.told.failed = true;
                 let mut exception = Exception::new(Evidence::of(at), ExceptionPlace::Prompt, prompt);
                 exception.set_message(message);
+                exception.from_client = event.rule.is_some_and(|rule| rule.sets("client"));
+                exception.node = node.as_deref().map(|node| kept(node, NAME_KEPT));
                 self.open_oom = None;
                 self.open_exception = self.enter_exception(exception);
+                self.awaits_message = message.is_empty() && node.is_some();
             }
             What::TracebackStart { stack: true } => {}
             What::TracebackStart { .. } if self.open_exception.is_none() && self.traceback.is_none() => {
                 let mut exception = Exception::new(Evidence::of(at), self.place_now(), prompt);
                 exception.headed = true;
+                exception.thread = self.thread.take();
                 self.traceback = Some(exception);
                 self.headed = true;
             }
@@ -95,6 +102,9 @@ impl Open {
                 }
                 exception.frames.push(frame);
                 exception.innermost_is_node = dir.is_some();
+                if signs.in_library(file) {
+                    exception.library = Some(kept(file, TEXT_KEPT));
+                }
                 if let Some(dir) = dir {
                     exception.dir_at = Some(Evidence::of(at));
                     if let Some(known) = exception.dirs.iter().position(|known| *known == dir) {
@@ -122,18 +132,35 @@ impl Open {
                 }
             }
             What::ImportFailed { path, reason } => {
-                self.import_failed(path, reason, at);
                 // Its traceback stood before this line and is told by it.
-                self.traceback = None;
-                if let Some(last) = self.session.exceptions.last()
-                    && last.place != ExceptionPlace::Prompt
-                    && last.prompt == prompt
-                    && !last.from_report
-                {
-                    self.session.exceptions.pop();
-                }
+                let own = |last: &Exception| {
+                    last.place != ExceptionPlace::Prompt && last.prompt == prompt && !last.from_report
+                };
+                let told = match self.traceback.take() {
+                    Some(exception) => Some(exception),
+                    None => self.session.exceptions.pop_if(|last| own(last)),
+                };
+                let library = told.and_then(|told| told.library);
+                let builtin = event.rule.is_some_and(|rule| rule.sets("builtin"));
+                self.import_failed(path, reason, library, builtin, at, signs);
             }
             _ => {}
+        }
+    }
+
+    /// A line that names an error stands alone. Somebody may have pasted nothing else.
+    fn lone_error(&mut self, kind: &str, message: &str, at: &At<'_>) {
+        if self.session.lone_errors.len() < FRAMES_KEPT {
+            let kind = kept(kind, NAME_KEPT);
+            self.session.lone_errors.push(LoneError { kind, message: kept(message, TEXT_KEPT), at: Evidence::of(at) });
+        }
+    }
+
+    /// The traceback that follows ended a thread.
+    pub(super) fn thread_died(&mut self, name: &str, worker: bool, at: &At<'_>) {
+        self.thread = Some(kept(name, NAME_KEPT));
+        if worker {
+            self.session.worker_died = Some(Evidence::of(at));
         }
     }
 
@@ -157,7 +184,12 @@ impl Open {
             None if place == ExceptionPlace::Prompt && !at.glued && !is_warning(kind) => {
                 (Exception::new(Evidence::of(at), place, prompt), true)
             }
-            None => return,
+            None => {
+                if !at.glued && !is_warning(kind) && place != ExceptionPlace::Prompt {
+                    self.lone_error(kind, message, at);
+                }
+                return;
+            }
         };
         exception.kind = Some(kept(kind, NAME_KEPT));
         exception.set_message(message);
@@ -174,6 +206,7 @@ impl Open {
         }
         if exception.place == ExceptionPlace::Prompt {
             self.prompt.told.failed = true;
+            self.moved &= !exception.in_execution;
         }
         self.keep_exception(exception);
         self.beside = if beside { self.session.exceptions.len().checked_sub(1) } else { None };

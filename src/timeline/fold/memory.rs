@@ -12,6 +12,7 @@ const MEMORY_ERROR: &str = "memory-error";
 const FIELD_GAP: u64 = 2;
 
 impl Open {
+    // Long: one record, field by field.
     pub(super) fn memory_failure(&mut self, event: &Event<'_>, prompt: u64) {
         let at = &event.at;
         match &event.what {

@@ -4,6 +4,7 @@ use super::{NAME_KEPT, NODES_LIMIT, Open, TEXT_KEPT, kept};
 use crate::event::At;
 use crate::timeline::evidence::Evidence;
 use crate::timeline::session::NodeFolder;
+use crate::timeline::signs::Signs;
 
 impl Open {
     pub(super) fn import_row(&mut self, seconds: f64, path: &str, failed: bool, at: &At<'_>) {
@@ -28,6 +29,9 @@ impl Open {
             reason: None,
             at: evidence,
             reason_at: None,
+            library: None,
+            is_own: false,
+            prestartup: false,
         });
     }
 
@@ -48,27 +52,51 @@ impl Open {
         }
     }
 
-    pub(super) fn import_failed(&mut self, path: &str, reason: &str, at: &At<'_>) {
-        let dir = folder_name(path);
+    /// An import failed, of a pack or of a file of ComfyUI's own nodes. `library` is the last file of an installed package
+    /// that its traceback passed.
+    pub(super) fn import_failed(
+        &mut self,
+        path: &str,
+        reason: &str,
+        library: Option<String>,
+        builtin: bool,
+        at: &At<'_>,
+        signs: &Signs,
+    ) {
+        let prestartup = signs.is_start_script(path);
+        // A script of a pack that runs before the start is its pack's.
+        let dir = match prestartup {
+            true => signs.node_dir(path).unwrap_or_else(|| folder_name(path)),
+            false => folder_name(path),
+        };
         if dir.is_empty() {
             return;
         }
         let evidence = Evidence::of(at);
         let room = self.session.nodes.len() < NODES_LIMIT;
+        let reason = (!reason.trim().is_empty()).then(|| crate::text::cut_chars(reason, 200));
         match self.session.nodes.iter_mut().find(|node| node.dir == dir) {
             Some(node) => {
                 node.failed = true;
-                node.reason = Some(crate::text::cut_chars(reason, 200));
-                node.reason_at = Some(evidence);
+                if reason.is_some() {
+                    node.reason = reason;
+                    node.reason_at = Some(evidence);
+                    node.library = library;
+                }
+                node.is_own |= builtin;
+                node.prestartup |= prestartup;
             }
             None if room => self.session.nodes.push(NodeFolder {
                 dir: kept(dir, NAME_KEPT),
-                path: kept(path, TEXT_KEPT),
+                path: kept(path.strip_suffix("/prestartup_script.py").unwrap_or(path), TEXT_KEPT),
                 seconds: None,
                 failed: true,
-                reason: Some(crate::text::cut_chars(reason, 200)),
-                at: evidence.clone(),
-                reason_at: Some(evidence),
+                reason_at: reason.is_some().then(|| evidence.clone()),
+                reason,
+                at: evidence,
+                library,
+                is_own: builtin || signs.is_own_nodes(path),
+                prestartup,
             }),
             None => {}
         }

@@ -11,12 +11,18 @@ use crate::timeline::note::Note;
 use crate::timeline::session::{Fact, FactJson, Flag, Session, UNNAMED};
 use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
+use crate::timeline::stage::Start;
 
 /// Lines with the sizes of pictures that are kept: those shortly before a failure tell what it was about.
 const PICTURES_KEPT: usize = 8;
 
 /// The container has a limit of its own.
 const LIMITED: &str = "memory_limited";
+/// The Python and the file of the command that installs what ComfyUI requires.
+const REQUIRED_BY: &str = "required_by";
+const REQUIREMENTS: &str = "requirements_path";
+/// The program that wrote the log, where it is another one.
+const OTHER_PROGRAM: &str = "other_program";
 
 /// What may stand between a request and the load lines that belong to it.
 fn is_of_loads(what: &What<'_>) -> bool {
@@ -71,7 +77,8 @@ impl Open {
             last_executed: self.last_executed.map(Note::into_evidence),
             ..self.session
         };
-        let told = session.prompts.executed + session.prompts.invalid;
+        let prompts = session.prompts;
+        let told = prompts.executed + prompts.invalid + prompts.broken;
         session.prompts.lost = session.prompts.got.saturating_sub(told);
         session
     }
@@ -92,6 +99,8 @@ impl Open {
         self.began.get_or_insert_with(|| Evidence::of(at));
         self.running = true;
         self.ready = true;
+        self.moved = true;
+        self.only_received = false;
     }
 
     /// A native crash was none: the stack below it says nothing either.
@@ -113,10 +122,19 @@ impl Open {
         self.died && !self.running && block.session.facts.is_empty() && !self.session.facts.is_empty()
     }
 
+    /// Another program wrote this, and nothing of ComfyUI's queue is in it.
+    fn is_foreign(&self) -> bool {
+        let prompts = &self.session.prompts;
+        self.session.facts.contains_key(OTHER_PROGRAM) && prompts.got == 0 && prompts.executed == 0
+    }
+
     pub(super) fn in_flight(&self) -> Option<InFlight> {
         let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
         let bar = self.bar.filter(|bar| bar.done < bar.total);
         if !self.prompt_began
+            || !self.moved
+            || self.session.worker_died.is_some()
+            || self.is_foreign()
             || !(waiting || bar.is_some() || !self.group.requested.is_empty() || self.last_class.is_some())
         {
             return None;
@@ -137,14 +155,22 @@ impl Open {
         (name != UNNAMED).then(|| name.to_owned())
     }
 
+    // Long: one `match` with an arm for each kind of event.
     pub(super) fn event(&mut self, event: &Event<'_>, texts: &mut SignatureTexts, signs: &Signs) {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
+        if self.awaits_message && !event.nested {
+            match event.what {
+                What::TracebackFrame { .. } | What::TracebackStart { .. } | What::Bar(_) => self.awaits_message = false,
+                _ => self.take_message(at),
+            }
+        }
         self.settle_loose(event.what);
         if !is_of_loads(event.what) {
             self.settle_loads();
         }
+        self.reach_stage(event, signs);
         if !matches!(event.what, What::TracebackFrame { .. }) {
             self.in_stack = matches!(event.what, What::TracebackStart { stack: true });
         }
@@ -178,8 +204,13 @@ impl Open {
                 self.ready = true;
                 self.session.server_ready.get_or_insert_with(|| Evidence::of(at));
             }
-            What::PromptGot | What::PromptExecuted { .. } | What::PromptInvalid | What::PromptInterrupted => {
+            What::PromptGot | What::PromptExecuted { .. } | What::PromptInvalid { .. } | What::PromptInterrupted => {
                 self.prompt_event(event.what, at);
+            }
+            What::LoadRequested { class } if signs.program_of_class(class).is_some() => {
+                let program = signs.program_of_class(class).unwrap_or_default();
+                self.fact(OTHER_PROGRAM, &FactValue::Text(program.into()), true, at);
+                self.load_event(event.what, at, signs);
             }
             What::LoadRequested { .. }
             | What::LoadComplete { .. }
@@ -248,15 +279,17 @@ impl Open {
                 self.session.container_limit_mib = Some((bytes / MIB, Evidence::of(at)));
                 push_capped(&mut self.session.container_hints, || Evidence::of(at));
             }
-            What::PromptDetail if event.rule.is_some_and(|rule| rule.sets("reason")) => {
-                push_capped(&mut self.session.refusals, || Evidence::of(at));
-            }
+            What::PromptDetail { fields } => self.prompt_detail(fields, at),
+            What::OutputIgnored => self.output_ignored(at),
+            What::RequestFailed => self.request_failed(at),
+            What::ThreadDied { name, worker } => self.thread_died(name, *worker, at),
             What::Stop { whose, .. } if signs.may_be_comfyuis(whose) => self.stop(event),
-            What::ErrorNotice => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
+            What::ErrorNotice if !event.nested => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
                 // Sampling goes on: no load line is to come any more.
                 self.group = LoadGroup::default();
+                self.moved |= self.prompt_began;
                 if bar.seconds_per_step.is_some() {
                     self.prompt.told.seconds_per_step = bar.seconds_per_step;
                 }
@@ -265,11 +298,63 @@ impl Open {
         }
     }
 
+    /// A text of the start shows how far it came. What a log tells of a start once ComfyUI runs is no start.
+    fn reach_stage(&mut self, event: &Event<'_>, signs: &Signs) {
+        if self.ready || event.nested {
+            return;
+        }
+        let Some((stage, order)) = event.rule.and_then(|rule| signs.stage_of(rule.number())) else { return };
+        match &mut self.session.start {
+            Some(start) => start.reach(stage, order, Evidence::of(&event.at)),
+            none => *none = Some(Start::new(stage, order, Evidence::of(&event.at))),
+        }
+    }
+
     /// It was stopped on purpose. ComfyUI's own word for it counts more than the order that came before.
     fn stop(&mut self, event: &Event<'_>) {
         let own = event.rule.is_some_and(|rule| !rule.is_shared);
         if own || self.session.stopped.is_none() {
             self.session.stopped = Some(Evidence::of(&event.at));
+        }
+    }
+
+    /// A line that no rule knows.
+    pub(super) fn plain_line(&mut self, at: &At<'_>, signs: &Signs) {
+        self.take_message(at);
+        self.requirements_command(at, signs);
+    }
+
+    /// The old error dialog gives the node, and the message in the next line.
+    pub(super) fn take_message(&mut self, at: &At<'_>) {
+        if !std::mem::take(&mut self.awaits_message) {
+            return;
+        }
+        let index = self.open_exception;
+        if let Some(exception) = index.and_then(|index| self.session.exceptions.get_mut(index)) {
+            exception.set_message(at.text().trim());
+            exception.at.last_line = Some(at.place.line);
+        }
+    }
+
+    /// ComfyUI's own box names the command that installs what it requires: which Python, and where ComfyUI is.
+    pub(super) fn requirements_command(&mut self, at: &At<'_>, signs: &Signs) {
+        const LONGEST: usize = 600;
+        if self.ready && self.running || at.text.len() > LONGEST || !at.text.ends_with(b".txt") {
+            return;
+        }
+        let text = at.text();
+        let text = text.trim();
+        if !signs.is_requirements_command(text) {
+            return;
+        }
+        if let Some((python, _)) = text.split_once(" -s -m pip ").or_else(|| text.split_once(" -m pip ")) {
+            self.fact(REQUIRED_BY, &FactValue::Text(python.into()), true, at);
+            self.fact("python_path", &FactValue::Text(python.into()), true, at);
+        }
+        let path = text.rsplit_once(" -r ").map(|(_, path)| path).unwrap_or_default();
+        self.fact(REQUIREMENTS, &FactValue::Text(path.into()), true, at);
+        if let Some((root, _)) = path.rsplit_once(['/', '\\']) {
+            self.fact("install_path", &FactValue::Text(root.into()), true, at);
         }
     }
 

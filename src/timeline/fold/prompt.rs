@@ -13,17 +13,13 @@ impl Open {
                 self.session.prompts.got += 1;
                 self.session.first_got.get_or_insert_with(|| Evidence::of(at));
                 self.begin_prompt(at);
+                self.only_received = true;
+                self.begin_refusing();
             }
-            What::PromptInvalid => {
-                self.session.prompts.invalid += 1;
-                self.session.invalid_at.get_or_insert_with(|| Evidence::of(at));
-                let waiting = self.session.prompts.got > self.session.prompts.executed + self.session.prompts.invalid;
-                if !waiting && self.prompt.requested.is_empty() && !self.prompt.told.failed {
-                    self.prompt_began = false;
-                }
-            }
+            What::PromptInvalid { fields } => self.prompt_refused(fields, at),
             What::PromptInterrupted => {
                 self.prompt.told.interrupted = true;
+                self.moved = false;
                 self.session.first_interrupt.get_or_insert_with(|| Evidence::of(at));
             }
             What::PromptExecuted { seconds } => self.prompt_executed(*seconds, at),
@@ -33,6 +29,9 @@ impl Open {
 
     pub(super) fn prompt_executed(&mut self, seconds: f64, at: &At<'_>) {
         self.begin_prompt(at);
+        self.settle_refusing();
+        // Whatever died, prompts run.
+        self.session.worker_died = None;
         let number = self.session.current_prompt();
         self.leaks.prompt_ended(at, number);
         if let Some(exception) = self.traceback.take() {
@@ -61,6 +60,7 @@ impl Open {
         self.open_exception = None;
         self.bar = None;
         self.group = LoadGroup::default();
+        self.moved = false;
         self.last_class = None;
     }
 }
