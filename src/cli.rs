@@ -131,6 +131,9 @@ pub struct TriageArgs {
     /// Memory samples taken beside the run (CSV or JSON lines)
     #[arg(long, value_name = "FILE")]
     pub samples: Option<PathBuf>,
+    /// Folder of ComfyUI, to look up in its node packs where a leaked class is written; else the one in the log
+    #[arg(long, value_name = "DIR")]
+    pub comfyui: Option<PathBuf>,
     #[command(flatten)]
     pub privacy: PrivacyArgs,
     #[command(flatten)]
@@ -157,6 +160,9 @@ pub struct ChecklistArgs {
     /// Whom the draft is for; without it, whoever the answer names
     #[arg(long = "for", value_name = "WHOM")]
     pub whom: Option<Whom>,
+    /// Folder of ComfyUI, to look up in its node packs where a leaked class is written; else the one in the log
+    #[arg(long, value_name = "DIR")]
+    pub comfyui: Option<PathBuf>,
     #[command(flatten)]
     pub worries: WorryArgs,
     #[command(flatten)]
@@ -214,6 +220,8 @@ pub enum SchemaOf {
     Checklist,
     /// compare --format json
     Compare,
+    /// bisect status --format json
+    Bisect,
     /// probe --format json
     Probe,
     /// rules check --json

@@ -45,88 +45,43 @@ pub(crate) fn position(byte: u8, text: &[u8]) -> Option<usize> {
     near.or_else(|| memchr::memchr(byte, text))
 }
 
-/// Where the first byte stands that ends a name for sure: a blank, a tab, `:`, `@`, or one beyond ASCII. Only the first
-/// 16 bytes are looked at; 16 when none of them does, and none for a text of less than eight. Nearly without branches,
-/// since no two lines are alike.
-#[inline(always)]
+/// Bytes of a text in which its first word is looked for.
+const WORD: usize = 32;
+
+/// Where the first byte stands that ends a name for sure: a blank, a tab, `:`, `@`, or one beyond ASCII. None for a text
+/// of less than eight bytes; only the first 32 are looked at, whose number is the answer when none of them does.
+#[inline]
 pub(crate) fn end_of_word(text: &[u8]) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    if let (Some(chunk), Some(sse2)) = (text.first_chunk::<16>(), pulp::core_arch::x86::Sse2::try_new()) {
-        return Some(sixteen::end_of_word(sse2, *chunk));
-    }
     let ends = |bytes: u64| {
         let blanks = places_of(bytes, b' ') | places_of(bytes, b'\t');
         let signs = places_of(bytes, b':') | places_of(bytes, b'@');
-        (blanks | signs | beyond_ascii(bytes)).trailing_zeros() as usize / 8
+        first_place(blanks | signs | beyond_ascii(bytes))
     };
-    let first = eight_of(text)?;
-    let second = match text.get(8..).and_then(eight_of) {
-        Some(second) => second,
-        // The last eight without those of the first; behind the text are zeros, which end nothing.
-        None => u64::from_le_bytes(*text.last_chunk()?).checked_shr(8 * (16 - text.len() as u32)).unwrap_or(0),
-    };
-    let (one, two) = (ends(first), ends(second));
-    Some(if one < 8 { one } else { 8 + two })
-}
-
-/// The same of the first 32 bytes, where the processor can look at them at once; 16 or 32 when none of them does.
-#[inline(always)]
-pub(crate) fn end_of_long_word(text: &[u8]) -> Option<usize> {
-    let end = end_of_word(text)?;
-    if end == 16
-        && let Some(later) = text.get(16..).filter(|later| later.len() >= 16)
-    {
-        return end_of_word(later).map(|more| 16 + more);
+    if let Some(at) = ends(eight_of(text)?) {
+        return Some(at);
     }
-    Some(end)
+    let head = text.get(..WORD).unwrap_or(text);
+    let mut at = 8;
+    while let Some(bytes) = head.get(at..).and_then(eight_of) {
+        if let Some(end) = ends(bytes) {
+            return Some(at + end);
+        }
+        at += 8;
+    }
+    let rest = head.get(at..).unwrap_or_default();
+    let end = rest.iter().position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'@') || !byte.is_ascii());
+    Some(end.map_or(head.len(), |end| at + end))
 }
 
 /// `text` begins with a bracket, and a name in it that has a `-` or `_`, as node packs call themselves: `[was-node-suite]`.
-/// Only the first 32 bytes are looked at. A no may be wrong: not every processor can look at them at once.
+/// Only the first 32 bytes are looked at.
 #[inline]
 pub(crate) fn begins_with_pack(text: &[u8]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if let (Some(chunk), Some(sse2)) = (text.first_chunk::<32>(), pulp::core_arch::x86::Sse2::try_new()) {
-        return sixteen::begins_with_pack(sse2, *chunk);
-    }
-    let _ = text;
-    false
-}
-
-/// With instructions that each x86-64 has; that they are there is known when compiling.
-#[cfg(target_arch = "x86_64")]
-mod sixteen {
-    use pulp::core_arch::x86::Sse2;
-    use std::arch::x86_64::__m128i;
-
-    #[inline(always)]
-    pub(super) fn end_of_word(sse2: Sse2, text: [u8; 16]) -> usize {
-        let bytes = pulp::cast(text);
-        let is = |byte: u8| sse2._mm_cmpeq_epi8(bytes, sse2._mm_set1_epi8(byte as i8));
-        let either = |a, b| sse2._mm_or_si128(a, b);
-        // Bytes beyond ASCII have their highest bit by themselves.
-        let ends = either(either(is(b' '), is(b'\t')), either(either(is(b':'), is(b'@')), bytes));
-        (sse2._mm_movemask_epi8(ends) | 1 << 16).trailing_zeros() as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn begins_with_pack(sse2: Sse2, text: [u8; 32]) -> bool {
-        let [low, high]: [__m128i; 2] = pulp::cast(text);
-        let mask =
-            |low, high| (sse2._mm_movemask_epi8(low) as u32 & 0xffff) | (sse2._mm_movemask_epi8(high) as u32) << 16;
-        let either = |a, b| sse2._mm_or_si128(a, b);
-        let is = |bytes, byte: u8| sse2._mm_cmpeq_epi8(bytes, sse2._mm_set1_epi8(byte as i8));
-        // What else may end the name is in a stamp, a prompt, or the name of a stream.
-        let others = |bytes| {
-            either(either(is(bytes, b' '), is(bytes, b'/')), either(is(bytes, b':'), either(is(bytes, b'@'), bytes)))
-        };
-        let joints = |bytes| either(is(bytes, b'-'), is(bytes, b'_'));
-        let closing = mask(is(low, b']'), is(high, b']'));
-        let before = (closing & closing.wrapping_neg()).wrapping_sub(1);
-        (closing != 0)
-            & (mask(others(low), others(high)) & before == 0)
-            & (mask(joints(low), joints(high)) & before != 0)
-    }
+    let head = text.get(1..WORD).unwrap_or_default();
+    let Some(name) = memchr::memchr(b']', head).and_then(|end| head.get(..end)) else { return false };
+    // What else may end the name is in a stamp, a prompt, or the name of a stream.
+    let plain = |byte: &u8| byte.is_ascii() && !matches!(byte, b' ' | b'/' | b':' | b'@');
+    name.iter().all(plain) && name.iter().any(|byte| matches!(byte, b'-' | b'_'))
 }
 
 /// The highest bit of each byte from `from` to `to`, both ASCII; other bytes of `bytes` may be anything.
@@ -233,24 +188,16 @@ mod tests {
 
     #[test]
     fn words_end_at_the_first_sign() {
-        for (text, expected) in [
-            ("got prompt", Some(3)),
-            ("got", None),
-            ("Device: cuda:0 NVIDIA", Some(6)),
-            ("transformer_blocks", Some(16)),
-            ("01234567", Some(16)),
-            ("012345678", Some(16)),
-            ("loaded_models\tx..", Some(13)),
-            ("user@host:/root/x", Some(4)),
-            ("a\u{fc}bcdefgh01234567", Some(1)),
-            ("0123456 89abcdef", Some(7)),
-            ("01234567 9abcdef", Some(8)),
-            ("01234567 9", Some(8)),
-            ("0123456789 b", Some(10)),
-            ("0123456789abc:", Some(13)),
-            ("0123456789abcde:", Some(15)),
-        ] {
-            assert_eq!(end_of_word(text.as_bytes()), expected, "{text}");
+        assert_eq!(end_of_word(b"got"), None);
+        for length in 8..40 {
+            for end in [b' ', b'\t', b':', b'@', 0xc3] {
+                assert_eq!(end_of_word(&vec![b'x'; length]), Some(length.min(32)), "{length}");
+                for at in 0..length {
+                    let mut text = vec![b'x'; length];
+                    text[at] = end;
+                    assert_eq!(end_of_word(&text), Some(at.min(32)), "{end} at {at} of {length}");
+                }
+            }
         }
     }
 
@@ -268,22 +215,6 @@ mod tests {
     }
 
     #[test]
-    fn long_words_end_as_short_ones() {
-        for length in 8..40 {
-            for end in [b' ', b'\t', b':', b'@', 0xc3] {
-                for at in 0..length {
-                    let mut text = vec![b'x'; length];
-                    text[at] = end;
-                    let found = end_of_long_word(&text);
-                    let limit = if length >= 32 { 32 } else { 16 };
-                    assert_eq!(found, Some(at.min(limit)), "{end} at {at} of {length}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    #[cfg(target_arch = "x86_64")]
     fn packs_name_themselves_in_brackets() {
         for (text, expected) in [
             ("[was-node-suite-comfyui] cached 8 entries of it", true),

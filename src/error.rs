@@ -101,6 +101,13 @@ pub enum UsageError {
     #[error("no rule pack to check")]
     #[diagnostic(code(comfy_triage::usage::no_pack), help("name its folder: comfy-triage rules check my-rules"))]
     NoPack,
+    /// `--rules` with a folder that is not there.
+    #[error("there is no folder `{path}` with a rule pack")]
+    #[diagnostic(
+        code(comfy_triage::usage::no_rules),
+        help("check the path behind --rules; without it the built-in rules are used alone")
+    )]
+    NoRules { path: String },
     /// `rules verify` on a tree that does not say its version.
     #[error("it is not known which version of ComfyUI this is")]
     #[diagnostic(code(comfy_triage::usage::no_version), help("say it: --version 0.33.0"))]

@@ -15,6 +15,7 @@ pub mod find;
 pub mod hypothesis;
 pub mod input;
 pub mod live;
+pub mod pipeline;
 pub mod probe;
 pub mod redact;
 pub mod render;

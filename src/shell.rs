@@ -9,16 +9,23 @@ pub fn quoted(word: &str, windows: bool) -> String {
         return word.to_owned();
     }
     // A quote cannot be in a name on Windows; one in a log was put there by somebody.
-    if windows {
-        format!("\"{}\"", word.replace(['"', '%'], "?"))
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    if windows { format!("\"{}\"", word.replace('"', "?")) } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// A folder's name that may stand in a command: no option, no folder above, and nothing that system forbids in names.
+pub fn is_name(name: &str, windows: bool) -> bool {
+    let forbidden = |letter: char| {
+        letter.is_control()
+            || letter == '/'
+            || (windows
+                && matches!(letter, '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*' | '%' | '$' | '`' | '^' | '!'))
+    };
+    !matches!(name, "" | "." | "..") && !name.starts_with('-') && !name.contains(forbidden)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{is_name, quoted};
 
     #[test]
     fn a_name_stays_one_word_whatever_is_in_it() {
@@ -26,5 +33,16 @@ mod tests {
         assert_eq!(quoted("a b; rm -rf ~", false), "'a b; rm -rf ~'");
         assert_eq!(quoted("it's", false), "'it'\\''s'");
         assert_eq!(quoted("a \"&calc", true), "\"a ?&calc\"");
+    }
+
+    #[test]
+    fn names_that_a_command_would_take_for_something_else_are_refused() {
+        for name in ["", ".", "..", "-rf", "a/b", "a\nb"] {
+            assert!(!is_name(name, false) && !is_name(name, true), "{name}");
+        }
+        for name in ["a%PATH%", "a$env:x", "a`b", "a\"b", "CON:"] {
+            assert!(!is_name(name, true), "{name}");
+        }
+        assert!(is_name("ComfyUI-Gloamwatch", true) && is_name("it's a pack (1)", false) && is_name("a b & c", true));
     }
 }

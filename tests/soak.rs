@@ -10,11 +10,12 @@ use std::time::Instant;
 
 use comfy_triage::catalog::Packs;
 use comfy_triage::diagnosis::Messages;
-use comfy_triage::live::{Changes, GrowingLog};
+use comfy_triage::live::Changes;
+use comfy_triage::pipeline::{Pipeline, PipelineOptions};
 use comfy_triage::report::{Question, answer};
 
 const LINES: u64 = 600_000;
-/// Each limit of the story is met in this part of the stream.
+/// Each limit of the pipeline is met in this part of the stream.
 const WARM_UP: u64 = 3;
 /// Growth after it that is the allocator's own unrest.
 const UNREST_MIB: f64 = 24.0;
@@ -84,7 +85,7 @@ fn memory_does_not_grow_with_the_stream() {
     let packs = Packs::built_in();
     let messages = Messages { packs: &packs, zh: false };
     let question = Question::default();
-    let (mut story, mut changes) = (GrowingLog::new(&packs), Changes::default());
+    let (mut pipeline, mut changes) = (Pipeline::new(&packs, PipelineOptions::default()), Changes::default());
     let (mut fed, mut number, mut block) = (0, 0, String::new());
     let (mut warm, mut last, mut looks, mut dearest) = (None, None, 0_u64, std::time::Duration::ZERO);
     while fed < lines {
@@ -95,10 +96,10 @@ fn memory_does_not_grow_with_the_stream() {
         }
         // Cut anywhere, also within a character.
         for part in block.as_bytes().chunks(7919) {
-            story.feed(part);
+            pipeline.feed(part);
         }
         let begun = Instant::now();
-        let read = story.now();
+        let read = pipeline.snapshot();
         let report = answer("x", &read, &packs, &question);
         changes.since_last(&report, &read.timeline, &messages);
         dearest = dearest.max(begun.elapsed());
@@ -112,12 +113,12 @@ fn memory_does_not_grow_with_the_stream() {
     }
     let ((warm_size, warm_rss), (size, rss)) = (warm.unwrap(), last.unwrap());
     println!(
-        "{fed} lines, {number} prompts, {looks} looks, the dearest {dearest:?}; story {warm_size} then {size} bytes; RSS {warm_rss:?} then {rss:?} MiB"
+        "{fed} lines, {number} prompts, {looks} looks, the dearest {dearest:?}; pipeline {warm_size} then {size} bytes; RSS {warm_rss:?} then {rss:?} MiB"
     );
-    assert!(size < warm_size + warm_size / 8, "the story grew from {warm_size} to {size} bytes");
+    assert!(size < warm_size + warm_size / 8, "the pipeline grew from {warm_size} to {size} bytes");
     if let (Some(warm), Some(now)) = (warm_rss, rss) {
         assert!(now < warm + UNREST_MIB, "resident memory grew from {warm} to {now} MiB");
     }
-    let read = story.finish();
+    let read = pipeline.finish();
     assert!(read.intake.lines >= fed);
 }

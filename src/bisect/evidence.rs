@@ -32,18 +32,36 @@ impl Evidence<'_> {
         self.rounds.iter().filter(|round| round.seen == Seen::Good && round.on == *set).count()
     }
 
+    /// Runs of exactly this set that counted.
+    pub(super) fn own_runs(&self, set: &UnitSet) -> usize {
+        let counts = |seen: &Seen| matches!(seen, Seen::Good | Seen::Bad);
+        self.rounds.iter().filter(|round| counts(&round.seen) && round.on == *set).count()
+    }
+
     /// It was confirmed by a run of its own: one that was asked for to confirm, after it had been found.
     pub(super) fn is_confirmed(&self, set: &UnitSet, seen: &Seen) -> bool {
-        let confirms = |why: &Why| matches!(why, Why::Only | Why::Rest | Why::Rate);
+        let confirms = |why: &Why| matches!(why, Why::Only | Why::Rest | Why::Rate | Why::ControlAgain { .. });
         self.rounds.iter().any(|round| round.on == *set && round.seen == *seen && confirms(&round.why))
     }
 
     /// How often the symptom showed and stayed away in runs that had all of `set`, which is known to have it.
     /// The first time is left out: without it, it would not be known.
     pub(super) fn shown(&self, set: &UnitSet) -> (usize, usize) {
-        let of = |seen: &Seen| self.rounds.iter().filter(|round| round.seen == *seen && set.within(&round.on)).count();
+        let (shown, missed) = self.rounds_with(set);
         let start = usize::from(set.within(self.all));
-        ((of(&Seen::Bad) + start).saturating_sub(1), of(&Seen::Good))
+        ((shown + start).saturating_sub(1), missed)
+    }
+
+    /// The smallest set that is known to have it.
+    pub(super) fn smallest_bad(&self) -> &UnitSet {
+        let seen = self.rounds.iter().filter(|round| round.seen == Seen::Bad).map(|round| &round.on);
+        seen.min_by_key(|on| on.len()).unwrap_or(self.all)
+    }
+
+    /// Rounds with all of `set` on in which the symptom showed, and in which it stayed away.
+    pub(super) fn rounds_with(&self, set: &UnitSet) -> (usize, usize) {
+        let of = |seen: &Seen| self.rounds.iter().filter(|round| round.seen == *seen && set.within(&round.on)).count();
+        (of(&Seen::Bad), of(&Seen::Good))
     }
 
     /// A set that had the symptom was quiet once: it does not show every time.
@@ -54,6 +72,16 @@ impl Evidence<'_> {
     /// The set was run, and the work could.
     pub(super) fn was_run(&self, set: &UnitSet) -> bool {
         self.rounds.iter().any(|round| round.on == *set && matches!(round.seen, Seen::Good | Seen::Bad))
+    }
+
+    /// How often the set was tried, in a row up to now, by rounds that did not count.
+    pub(super) fn void_runs(&self, set: &UnitSet) -> usize {
+        self.rounds.iter().rev().take_while(|round| round.seen == Seen::Void && round.on == *set).count()
+    }
+
+    /// How often the work could not run with exactly this set.
+    pub(super) fn failed_runs(&self, set: &UnitSet) -> usize {
+        self.rounds.iter().filter(|round| round.on == *set && matches!(round.seen, Seen::CannotRun { .. })).count()
     }
 
     /// The set was skipped, and not run at another time.
@@ -85,7 +113,7 @@ mod tests {
     fn a_symptom_proves_larger_sets_and_a_quiet_run_speaks_for_smaller_ones() {
         let set = |units: &[usize]| units.iter().copied().collect::<UnitSet>();
         let rounds = [(set(&[0, 1]), Seen::Good), (set(&[2]), Seen::Bad), (set(&[2, 3]), Seen::Good)]
-            .map(|(on, seen)| Round { on, why: Why::Rate, seen });
+            .map(|(on, seen)| Round { on, why: Why::Rate, seen, broken: UnitSet::new() });
         let all = set(&[0, 1, 2, 3]);
         let evidence = Evidence { all: &all, rounds: &rounds };
         assert!(evidence.is_bad(&set(&[1, 2])) && !evidence.is_bad(&set(&[1, 3])));

@@ -1,8 +1,9 @@
 //! From a set that shows the symptom to a smallest part of it that still does.
 //!
-//! Halves are tried with what is already known to be needed. When neither half shows it alone, parts of both are
-//! needed: first the one is made smaller with the other on, then the other (the divide-and-conquer form of delta
-//! debugging, QuickXplain). As long as the symptom shows every time, a quiet half tells that it is the other.
+//! As long as the symptom shows every time, a quiet half tells that it is the other: so one unit is found, and
+//! tried alone. When that stays quiet, several are needed together: halves are tried with what is already known
+//! to be needed, and when neither shows it alone, parts of both are needed: first the one is made smaller with
+//! the other on, then the other (the divide-and-conquer form of delta debugging, QuickXplain).
 
 use super::evidence::doubt;
 use super::plan::{Search, Stop, Told};
@@ -40,15 +41,15 @@ impl Search<'_> {
             // They need one another: no smaller part can be on.
             return Ok(among.clone());
         };
-        let others = among.without(&first.part);
         if self.steady {
-            if self.evidence.quiet_runs(&first.on) > 0 {
-                return self.find(base, &others);
+            if let Some(found) = self.infer(base, among)? {
+                return Ok(found);
             }
-            return Err(self.want(first.on.clone(), Why::Part { left: among.len() }));
+            self.shows_still()?;
         }
         let whole = self.closed(&base.with(among));
         self.until_quiet(&halves, &whole, among.len())?;
+        let others = among.without(&first.part);
         let late = self.find(&base.with(&first.part), &others)?;
         let without_first = self.closed(&base.with(&late));
         if self.evidence.is_bad(&without_first) {
@@ -58,6 +59,28 @@ impl Search<'_> {
         self.until_quiet(std::slice::from_ref(&half), &whole, among.len())?;
         let early = self.find(&base.with(&late), &first.part)?;
         Ok(early.with(&late))
+    }
+
+    /// The part that shows it when one unit does it and shows it every time: a quiet half leaves the other, and
+    /// what is left in the end is tried. Nothing when that was quiet: then several are needed together.
+    fn infer(&self, base: &UnitSet, among: &UnitSet) -> Told<Option<UnitSet>> {
+        let mut left = among.clone();
+        while left.len() > 1 {
+            let halves = self.halves(base, &left)?;
+            if let Some(half) = halves.iter().find(|half| self.evidence.is_bad(&half.on)) {
+                return self.find(base, &half.part).map(Some);
+            }
+            let Some(first) = halves.first() else { break };
+            if self.evidence.quiet_runs(&first.on) == 0 {
+                return Err(self.want(first.on.clone(), Why::Part { left: left.len() }));
+            }
+            left = left.without(&first.part);
+        }
+        let on = self.closed(&base.with(&left));
+        if self.evidence.is_bad(&on) {
+            return Ok(Some(left));
+        }
+        if self.evidence.quiet_runs(&on) > 0 { Ok(None) } else { Err(self.want(on, Why::Only)) }
     }
 
     /// The two halves that can be on by themselves, with what they need. A half that needs the other is none.
@@ -94,6 +117,16 @@ impl Search<'_> {
         order
     }
 
+    /// No single unit shows it alone: either several are needed, or it did not show this time. Before several are
+    /// looked for, everything is on once more, unless that was done.
+    fn shows_still(&self) -> Told<()> {
+        let (shown, missed) = self.evidence.shown(self.evidence.all);
+        if shown + missed > 0 || self.evidence.is_skipped(self.evidence.all) {
+            return Ok(());
+        }
+        Err(self.want(self.evidence.all.clone(), Why::Rate))
+    }
+
     /// Returns when each half was quiet often enough to be taken as quiet; asks for rounds until then.
     /// A half that shows the symptom changes the telling before this is reached again.
     fn until_quiet(&self, halves: &[Half], whole: &UnitSet, left: usize) -> Told<()> {
@@ -122,6 +155,9 @@ impl Search<'_> {
     /// symptom, to learn how often it does.
     pub(super) fn settling(&self, set: &UnitSet, quiet: usize, shows: &UnitSet, why: Why) -> Stop {
         let (shown, missed) = self.evidence.shown(shows);
+        if self.steady {
+            return self.want(set.clone(), why);
+        }
         if shown == 0 && missed >= GONE {
             return Stop::Blank(Blank::Gone);
         }

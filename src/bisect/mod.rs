@@ -14,5 +14,5 @@ mod settle;
 
 pub use evidence::doubt;
 pub use plan::{expected_rounds, halvings, next};
-pub use round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Why};
+pub use round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Steadiness, Why};
 pub use set::UnitSet;

@@ -5,13 +5,20 @@
 //! need others) holds for the whole telling.
 
 use super::evidence::Evidence;
-use super::round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Why};
+use super::round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Steadiness, Why};
 use super::set::UnitSet;
 
 /// Control rounds at the start when the symptom does not show every time: cheaper than hunting for nobody.
 const CONTROLS_FIRST: usize = 3;
 /// Quiet control rounds that are wanted before a second culprit is looked for.
 const CONTROLS_FOR_MORE: usize = 4;
+/// Control rounds at the end, beside the first and the one with all others on: so many quiet ones leave a doubt
+/// of 1.6 % (a half to the sixth) that a symptom of ComfyUI itself which comes and goes fell on a pack by chance.
+const CONTROLS_LAST: u32 = 3;
+/// Rounds in a row with the same units on that did not count, or could not run, until another way is taken.
+const TRIES: usize = 5;
+/// Runs of the same units at most, whatever they are asked for.
+const SAME_LIMIT: usize = 60;
 
 /// Why the telling stops here.
 #[derive(Debug)]
@@ -22,8 +29,6 @@ pub(super) enum Stop {
     Blank(Blank),
     /// A unit must be on: always, or with those in `of`.
     Learned { unit: usize, of: UnitSet },
-    /// What was inferred from "it shows every time" did not hold.
-    Unsteady,
 }
 
 pub(super) type Told<T> = Result<T, Stop>;
@@ -45,18 +50,23 @@ pub fn next(problem: &Problem, rounds: &[Round]) -> Next {
     let all = UnitSet::all(problem.units);
     let evidence = Evidence { all: &all, rounds };
     let (kept, needs) = told_needs(problem, rounds);
-    let steady = problem.steady && problem.runs <= 1 && !evidence.is_unsteady();
+    let steady = problem.steadiness != Steadiness::ByChance
+        && problem.runs <= 1
+        && !evidence.is_unsteady()
+        && !(problem.steadiness == Steadiness::Unsettled && evidence.is_skipped(&all));
     let mut search = Search { problem, evidence, steady, kept, needs };
     loop {
         let mut groups = Vec::new();
         let mut rest = all.without(&search.kept);
-        match search.tell(&mut groups, &mut rest) {
+        let why = match search.tell(&mut groups, &mut rest) {
             Ok(outcome) => return Next::Done(outcome),
             Err(Stop::Run { on, why }) => return Next::Run { on, why, found: groups },
-            Err(Stop::Blank(why)) => return Next::Done(Outcome::CannotTell { why, groups, suspects: rest }),
-            Err(Stop::Unsteady) => search.steady = false,
-            Err(Stop::Learned { unit, of }) => search.learn(unit, &of),
-        }
+            Err(Stop::Blank(why)) => why,
+            Err(Stop::Learned { unit, of }) if search.learn(unit, &of) => continue,
+            Err(Stop::Learned { .. }) => Blank::NeverRuns,
+        };
+        let suspects = search.suspects(&rest);
+        return Next::Done(Outcome::CannotTell { why, groups, suspects });
     }
 }
 
@@ -65,9 +75,10 @@ pub fn halvings(units: usize) -> u32 {
     units.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// Rounds for one culprit whose symptom shows every time, at most: control, halvings, two confirmations.
-pub fn expected_rounds(units: usize) -> u32 {
-    halvings(units) + 3
+/// Rounds for one culprit whose symptom shows every time, at most: control, halvings, two confirmations, and the
+/// controls at the end. `certain`: it shows every time by its nature, so that no control is repeated.
+pub fn expected_rounds(units: usize, certain: bool) -> u32 {
+    halvings(units) + 3 + if certain { 0 } else { CONTROLS_LAST }
 }
 
 /// What rounds that could not run told by themselves.
@@ -75,11 +86,11 @@ fn told_needs(problem: &Problem, rounds: &[Round]) -> (UnitSet, Vec<(usize, Unit
     let mut kept = problem.keep.clone();
     let mut needs = Vec::new();
     for round in rounds {
-        let Seen::CannotRun { keep, broken } = &round.seen else { continue };
-        if broken.is_empty() {
+        let Seen::CannotRun { keep } = &round.seen else { continue };
+        if round.broken.is_empty() {
             kept.extend(keep.iter());
         } else if !keep.is_empty() {
-            needs.extend(broken.iter().map(|unit| (unit, keep.clone())));
+            needs.extend(round.broken.iter().map(|unit| (unit, keep.clone())));
         }
     }
     (kept, needs)
@@ -93,6 +104,9 @@ impl Search<'_> {
         if !self.evidence.is_bad(&nothing) && self.evidence.own_quiet_runs(&nothing) < controls {
             return Err(self.want(nothing, Why::Control));
         }
+        if self.is_unsettled() && !self.evidence.is_bad(&nothing) {
+            return Err(self.want(self.evidence.all.clone(), Why::Steadiness));
+        }
         loop {
             if self.evidence.is_bad(&nothing) {
                 // Also when it was seen late: whatever was found by then was found in its shadow.
@@ -101,7 +115,8 @@ impl Search<'_> {
             }
             if let Some(last) = groups.last() {
                 if !self.rest_is_bad(rest, &last.units)? {
-                    return Ok(Outcome::Culprits { groups: groups.clone() });
+                    let doubt = self.until_sure(groups)?;
+                    return Ok(Outcome::Culprits { groups: groups.clone(), doubt });
                 }
                 self.control_again(&nothing, groups)?;
             }
@@ -112,15 +127,38 @@ impl Search<'_> {
         }
     }
 
+    /// Nobody knows yet whether it shows every time.
+    fn is_unsettled(&self) -> bool {
+        let all = self.evidence.all;
+        self.problem.steadiness == Steadiness::Unsettled
+            && self.problem.runs <= 1
+            && !self.evidence.was_run(all)
+            && !self.evidence.is_skipped(all)
+    }
+
+    /// It shows in every run by its nature.
+    pub(super) fn is_certain(&self) -> bool {
+        self.problem.steadiness == Steadiness::Certain
+    }
+
     /// Still there without the culprit: a second one, or nobody, when the first control was quiet by luck. The
     /// control is run again before anybody else is accused.
     fn control_again(&self, nothing: &UnitSet, groups: &mut Vec<Group>) -> Told<()> {
         let quiet = self.evidence.own_quiet_runs(nothing);
-        if quiet >= CONTROLS_FOR_MORE {
+        if quiet >= CONTROLS_FOR_MORE || self.is_certain() {
             return Ok(());
         }
         groups.clear();
-        Err(self.want(nothing.clone(), Why::Again { quiet }))
+        Err(self.want(nothing.clone(), Why::ControlAgain { quiet }))
+    }
+
+    /// Those of `rest` that may still have it: in the smallest set that has it, and not cleared by a quiet round.
+    fn suspects(&self, rest: &UnitSet) -> UnitSet {
+        let smallest = rest.common(self.evidence.smallest_bad());
+        let among = if smallest.is_empty() { rest.clone() } else { smallest };
+        let cleared = |unit: &usize| self.evidence.quiet_runs(&self.closed(&UnitSet::from_iter([*unit]))) > 0;
+        let left: UnitSet = among.iter().filter(|unit| !self.steady || !cleared(unit)).collect();
+        if left.is_empty() { among } else { left }
     }
 
     /// `set` with all that must be on with it.
@@ -151,12 +189,17 @@ impl Search<'_> {
             .collect()
     }
 
-    fn learn(&mut self, unit: usize, of: &UnitSet) {
+    /// False when it was known, so that nothing new follows from it.
+    fn learn(&mut self, unit: usize, of: &UnitSet) -> bool {
         if of.is_empty() {
-            self.kept.insert(unit);
-        } else {
-            self.needs.extend(of.iter().map(|dependent| (dependent, UnitSet::from_iter([unit]))));
+            return self.kept.insert(unit);
         }
+        let needed = UnitSet::from_iter([unit]);
+        let new: Vec<(usize, UnitSet)> =
+            of.iter().map(|dependent| (dependent, needed.clone())).filter(|need| !self.needs.contains(need)).collect();
+        let learned = !new.is_empty();
+        self.needs.extend(new);
+        learned
     }
 
     /// Asks for a round; first for what it takes to make it run, when it was tried and could not.
@@ -164,8 +207,13 @@ impl Search<'_> {
         if self.evidence.is_skipped(&on) {
             return Stop::Blank(Blank::Skipped);
         }
+        if self.evidence.void_runs(&on) >= TRIES {
+            return Stop::Blank(Blank::Void);
+        }
         match self.repair(&on) {
             Some(stop) => stop,
+            None if self.evidence.failed_runs(&on) >= TRIES => Stop::Blank(Blank::NeverRuns),
+            None if self.evidence.own_runs(&on) >= SAME_LIMIT => Stop::Blank(Blank::Rare),
             None => Stop::Run { on, why },
         }
     }

@@ -10,13 +10,14 @@ use super::set::UnitSet;
 impl Search<'_> {
     /// What to do before `on` can be asked for; nothing when it was never tried, or ran.
     pub(super) fn repair(&self, on: &UnitSet) -> Option<Stop> {
-        if self.evidence.was_run(on) {
+        let whole = |seen: &Seen| matches!(seen, Seen::Good | Seen::Bad);
+        if self.evidence.rounds.iter().any(|round| round.on == *on && whole(&round.seen) && round.broken.is_empty()) {
             return None;
         }
-        let broken = self.evidence.rounds.iter().rev().find_map(|round| match &round.seen {
-            Seen::CannotRun { broken, .. } if round.on == *on => Some(broken),
-            _ => None,
-        })?;
+        let failed = |seen: &Seen| matches!(seen, Seen::CannotRun { .. });
+        let last = self.evidence.rounds.iter().rev().find(|round| round.on == *on && failed(&round.seen))?;
+        // One at a time: two that broke together may need different ones.
+        let broken: UnitSet = last.broken.iter().take(1).collect();
         // A unit behind those it needs: else it would be taken for what it brings along.
         let others = self.needed_first(&self.evidence.all.without(on));
         let with = |count: usize| self.closed(&on.with(&others.iter().copied().take(count).collect()));
@@ -27,7 +28,7 @@ impl Search<'_> {
         while works - fails > 1 {
             let middle = fails + (works - fails) / 2;
             let set = with(middle);
-            match self.works(&set, broken) {
+            match self.works(&set, &broken) {
                 Some(true) => works = middle,
                 Some(false) => fails = middle,
                 // Tried, and something else broke: that is found out first. Else it has not been tried.
@@ -35,29 +36,36 @@ impl Search<'_> {
             }
         }
         let unit = others.get(fails).copied()?;
-        Some(Stop::Learned { unit, of: broken.clone() })
+        Some(Stop::Learned { unit, of: broken })
     }
 
     /// Did it run with this set, as far as `broken` (or, when empty, the work itself) is concerned?
+    ///
+    /// A round in which the symptom showed tells this as well: what was broken in it was broken.
     fn works(&self, set: &UnitSet, broken: &UnitSet) -> Option<bool> {
         if set == self.evidence.all {
             return Some(true);
         }
         let mut answer = None;
         for round in self.evidence.rounds {
-            match &round.seen {
-                Seen::Good | Seen::Bad if round.on.within(set) && broken.within(&round.on) => answer = Some(true),
-                Seen::CannotRun { broken: now, .. } if !broken.is_empty() => {
-                    let still = !now.common(broken).is_empty();
-                    if still && set.within(&round.on) {
-                        return Some(false);
-                    }
-                    if !still && round.on == *set {
-                        answer = Some(true);
-                    }
+            let counts = !matches!(round.seen, Seen::Void | Seen::Skip);
+            let refused = matches!(round.seen, Seen::CannotRun { .. }) && round.broken.is_empty();
+            let ran = matches!(round.seen, Seen::Good | Seen::Bad);
+            if broken.is_empty() {
+                if refused && set.within(&round.on) {
+                    return Some(false);
                 }
-                Seen::CannotRun { broken: now, .. } if now.is_empty() && set.within(&round.on) => return Some(false),
-                _ => {}
+                if ran && round.on.within(set) {
+                    answer = Some(true);
+                }
+            } else if counts {
+                let still = !round.broken.common(broken).is_empty();
+                if still && set.within(&round.on) {
+                    return Some(false);
+                }
+                if !still && broken.within(&round.on) && round.on.within(set) {
+                    answer = Some(true);
+                }
             }
         }
         answer

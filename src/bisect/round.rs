@@ -9,10 +9,23 @@ pub struct Problem {
     pub units: usize,
     /// Units that must be on in every round.
     pub keep: UnitSet,
-    /// The symptom is taken to show in every run of a set that has it, until a round says otherwise.
-    pub steady: bool,
+    /// How surely it shows in a run of a set that has it.
+    pub steadiness: Steadiness,
     /// Quiet runs that a set needs at least before it counts as quiet; 1 or more.
     pub runs: u32,
+}
+
+/// What is known beforehand of how surely the symptom shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steadiness {
+    /// It shows in every run by its nature, as a failed import does.
+    Certain,
+    /// It is taken to show in every run, until a round says otherwise.
+    Steady,
+    /// The first log is too short to tell: one more run with everything on is asked for.
+    Unsettled,
+    /// It comes and goes.
+    ByChance,
 }
 
 /// What a round showed.
@@ -26,8 +39,6 @@ pub enum Seen {
     CannotRun {
         /// Units that are known to be missing.
         keep: UnitSet,
-        /// Units that were on and did not work for lack of another.
-        broken: UnitSet,
     },
     /// The round does not count; the same set is asked for again.
     Void,
@@ -43,6 +54,8 @@ pub struct Round {
     /// What it was asked for.
     pub why: Why,
     pub seen: Seen,
+    /// Units that were on and did not work for lack of another. The symptom may have shown all the same.
+    pub broken: UnitSet,
 }
 
 /// Why a round is asked for.
@@ -50,6 +63,10 @@ pub struct Round {
 pub enum Why {
     /// Nothing on but what must be.
     Control,
+    /// Nothing on once more, so that nobody is named for what is there without anybody.
+    ControlAgain { quiet: usize },
+    /// Everything on: does it show every time?
+    Steadiness,
     /// A part of those that are still in question.
     Part { left: usize },
     /// The same again: one quiet run of this set is not enough.
@@ -67,7 +84,7 @@ pub enum Why {
 }
 
 /// What to do next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Next {
     /// Run this; `found` is proved so far.
     Run {
@@ -95,17 +112,23 @@ pub enum Blank {
     Rare,
     /// The sets that would decide were skipped.
     Skipped,
+    /// The round that would decide did not count, time after time.
+    Void,
     /// Even with everything on the work cannot run.
     NeverRuns,
 }
 
 /// The answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The symptom shows with nothing on but `kept`.
     NotTheUnits { kept: UnitSet },
     /// These, each group by itself.
-    Culprits { groups: Vec<Group> },
+    Culprits {
+        groups: Vec<Group>,
+        /// How likely it is at most, from 0 to 1, that all this came about by chance and nobody named has it.
+        doubt: f64,
+    },
     /// Not to be decided; `groups` were proved before, `suspects` are still in question.
     CannotTell { why: Blank, groups: Vec<Group>, suspects: UnitSet },
 }

@@ -3,6 +3,7 @@
 //! Nobody is named before both are shown, by runs of exactly these sets: the runs that led to a suspect chose it,
 //! so they cannot speak for it a second time. Here an innocent unit is let go that a lucky quiet run drew in.
 
+use super::evidence::doubt;
 use super::plan::{Search, Stop, Told};
 use super::round::{Blank, Group, Seen, Why};
 use super::set::UnitSet;
@@ -13,6 +14,13 @@ const NAMING: f64 = 0.001;
 const NAMING_AT_ALL: f64 = 0.000_1;
 /// Doubt that may be left that nobody else has it too.
 const COMPLETE: f64 = 0.02;
+/// Doubt that may be left that a symptom which was taken to show every time is ComfyUI's own, comes and goes, and
+/// fell on those who are named by chance. A sixty-fourth: six more coins than the halvings.
+const BY_CHANCE: f64 = 0.0165;
+/// The same when it is of one of those who are named together: several of these stand in question at once.
+const PART_BY_CHANCE: f64 = 0.014;
+/// The least share of the runs in which such a symptom is taken to show: the first log showed it all along.
+const LEAST_RATE: f64 = 0.5;
 
 impl Search<'_> {
     /// The group that `found` comes down to.
@@ -34,6 +42,7 @@ impl Search<'_> {
                 self.stays_away(&without, &only, unit)?;
                 parts += usize::from(found.common(&without).is_empty());
             }
+            self.all_are_needed(&found, &only)?;
             let inseparable = found.len() > 1 && parts == found.len();
             return Ok(Group { units: found, inseparable });
         }
@@ -44,9 +53,8 @@ impl Search<'_> {
         let proved = self.evidence.is_bad(&only);
         match self.evidence.own_quiet_runs(&only) {
             0 => self.want(only, Why::Only),
-            _ if self.steady => Stop::Unsteady,
             _ if proved => self.settling(&only, 0, &only, Why::Only),
-            // Cannot come up: without inference only sets are followed in which the symptom was seen.
+            // Cannot come up: only sets are followed in which the symptom was seen.
             _ => Stop::Blank(Blank::Rare),
         }
     }
@@ -63,6 +71,40 @@ impl Search<'_> {
         }
     }
 
+    /// Returns when it is unlikely enough that fewer of `found` have it, by chance, and the others were only there.
+    fn all_are_needed(&self, found: &UnitSet, only: &UnitSet) -> Told<()> {
+        if !self.steady || self.is_certain() || found.len() < 2 {
+            return Ok(());
+        }
+        for unit in found.iter() {
+            let one = UnitSet::from_iter([unit]);
+            let without = only.without(&one).without(&self.dependents(&one));
+            self.not_by_chance(&without, 1, Why::Without { unit })?;
+            let alone = self.closed(&one);
+            // One that needs the others cannot be on without them.
+            if !found.within(&alone) {
+                let quiet = self.evidence.own_quiet_runs(&alone);
+                self.not_by_chance(&alone, found.len() - 1, Why::Again { quiet })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when chance is no likely reason; asks for a run of `base` until then.
+    fn not_by_chance(&self, base: &UnitSet, more: usize, why: Why) -> Told<()> {
+        if self.by_chance(base, more) <= PART_BY_CHANCE { Ok(()) } else { Err(self.want(base.clone(), why)) }
+    }
+
+    /// How likely it is at most that `base` alone has it, in a share of its runs, and that all rounds fell out as
+    /// if some `more` units were needed as well: `p^shown · (1-p)^missed` for any of these, at the worst share `p`.
+    fn by_chance(&self, base: &UnitSet, more: usize) -> f64 {
+        let (shown, missed) = self.evidence.rounds_with(base);
+        let rate = (shown as f64 / (shown + missed).max(1) as f64).max(LEAST_RATE);
+        let power = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        let choices = (self.problem.units.saturating_sub(self.kept.len()) as f64).powi(power(more));
+        (choices * rate.powi(power(shown)) * (1.0 - rate).powi(power(missed))).min(1.0)
+    }
+
     /// Is there more among `rest`, beside `found`?
     pub(super) fn rest_is_bad(&self, rest: &UnitSet, found: &UnitSet) -> Told<bool> {
         let on = self.closed(rest);
@@ -75,5 +117,21 @@ impl Search<'_> {
             return Ok(false);
         }
         Err(self.settling(&on, quiet, &shows, Why::Rest))
+    }
+
+    /// The doubt that is left when all of `groups` are found; asks for the control again until it is small enough.
+    pub(super) fn until_sure(&self, groups: &[Group]) -> Told<f64> {
+        let nothing = self.closed(&UnitSet::new());
+        let quiet = self.evidence.own_quiet_runs(&nothing);
+        if self.is_certain() {
+            return Ok(0.0);
+        }
+        if !self.steady {
+            let shows = groups.first().map(|group| self.closed(&group.units)).unwrap_or_default();
+            let (shown, missed) = self.evidence.shown(&shows);
+            return Ok(doubt(shown, missed, quiet).max(NAMING));
+        }
+        let left = self.by_chance(&nothing, groups.iter().map(|group| group.units.len()).sum());
+        if left <= BY_CHANCE { Ok(left) } else { Err(self.want(nothing, Why::ControlAgain { quiet })) }
     }
 }

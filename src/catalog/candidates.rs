@@ -2,12 +2,12 @@
 
 /// Rules by which a line was looked up; of many only that there are many.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Kin {
+pub(crate) struct Candidates {
     numbers: [u16; 4],
     count: usize,
 }
 
-impl Kin {
+impl Candidates {
     #[inline]
     pub(super) fn enter(&mut self, number: u16) {
         if let Some(free) = self.numbers.get_mut(self.count) {

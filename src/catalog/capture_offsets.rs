@@ -70,25 +70,6 @@ impl Spans {
         }
     }
 
-    /// The capture of `slot` took no part.
-    pub(crate) fn unset(&mut self, slot: usize) {
-        if let Some(item) = self.items.get_mut(slot) {
-            *item = Self::ABSENT;
-        }
-    }
-
-    /// The spans of the first `count` slots.
-    pub(crate) fn first(&self, count: usize) -> &[(u32, u32)] {
-        self.items.get(..count).unwrap_or(&self.items)
-    }
-
-    /// Takes spans that were kept.
-    pub(crate) fn take_over(&mut self, spans: &[(u32, u32)]) {
-        for (item, span) in self.items.iter_mut().zip(spans) {
-            *item = *span;
-        }
-    }
-
     /// A span without the blanks at its ends.
     pub(super) fn set_trimmed(&mut self, slot: usize, text: &[u8], from: usize, to: usize) {
         let taken = text.get(from..to).unwrap_or_default();

@@ -3,10 +3,13 @@
 //! Measured: an automaton over all bytes pays for every byte of a line; this touches eight to sixteen. Templates that
 //! begin with a capture are found by a digit, by their second word, or behind the first `: `.
 
-use super::bloom_filter::Sieve;
-use super::colon::Colon;
-use super::prefix_filter::Document;
+use memchr::memchr;
+
 use crate::eight::{eight_of, four_of, places_of, position};
+
+/// Bytes of a line in which its first blank is looked for, and the first `: `.
+const WORD: usize = 160;
+const COLON: usize = 96;
 
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]
@@ -20,8 +23,6 @@ pub(super) struct Index {
     by_second_word: Buckets,
     behind_colon: Buckets,
     by_first_byte: Vec<Vec<Candidate>>,
-    colon: Colon,
-    outline: Document,
 }
 
 impl Index {
@@ -36,7 +37,6 @@ impl Index {
                 return false;
             };
             list.push(Candidate::going_on(number, literal));
-            self.outline.enter_short(literal);
             return true;
         };
         // Of two blanks the second one may be missing in the line.
@@ -46,12 +46,8 @@ impl Index {
             Some(eight) => {
                 let candidate = Candidate::going_on(number, firm.get(8..).unwrap_or_default());
                 self.by_eight.add(eight, Candidate { known: firm.len().min(16) as u8, ..candidate });
-                self.outline.enter_firm(firm);
             }
-            None => {
-                self.by_four.add(four, Candidate::any(number));
-                self.outline.four.put(four);
-            }
+            None => self.by_four.add(four, Candidate::any(number)),
         }
         self.loose.add(four, Candidate::any(number));
         true
@@ -63,7 +59,6 @@ impl Index {
             if let Some(list) = self.by_first_byte.get_mut(usize::from(byte)) {
                 list.push(Candidate::any(number));
             }
-            self.outline.enter_short(&[byte]);
         }
         (b'0'..=b'9').all(|digit| self.enter_literal(&[b'-', digit], number))
     }
@@ -72,7 +67,6 @@ impl Index {
     pub(super) fn enter_second_word(&mut self, literal: &[u8], number: u16) -> bool {
         let Some(key) = four_of(literal) else { return false };
         self.by_second_word.add(key, Candidate::any(number));
-        self.outline.second_word.put(key);
         true
     }
 
@@ -80,7 +74,6 @@ impl Index {
     pub(super) fn enter_behind_colon(&mut self, literal: &[u8], number: u16) -> bool {
         let Some(key) = four_of(literal) else { return false };
         self.behind_colon.add(key, Candidate::any(number));
-        self.outline.behind_colon.put(key);
         true
     }
 
@@ -100,15 +93,12 @@ impl Index {
         if self.by_start(line, &mut ask).is_some() {
             return Some(());
         }
-        self.by_first_byte(line, &mut ask)
-            .or_else(|| self.by_second_word.ask(second_word(line)?, &mut ask))
-            .or_else(|| self.behind_colon.ask(four_of(line.get(self.colon.find(line)? + 2..)?)?, &mut ask))
-    }
-
-    /// When true, there are no candidates for `line`; see [`Document::is_foreign`].
-    #[inline(always)]
-    pub(super) fn has_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
-        self.outline.is_foreign(line, blank, colon)
+        if self.by_first_byte(line, &mut ask).is_some() {
+            return Some(());
+        }
+        let blank = position(b' ', line.get(..WORD).unwrap_or(line))?;
+        let second_word = second_word(line, blank).and_then(|key| self.by_second_word.ask(key, &mut ask));
+        second_word.or_else(|| self.behind_colon.ask(four_of(behind_colon(line, blank)?)?, &mut ask))
     }
 
     #[inline]
@@ -148,10 +138,22 @@ impl Index {
     }
 }
 
+/// What stands behind the first `: ` of a line, if that is near its beginning; its first blank stands at `blank`.
 #[inline]
-fn second_word(line: &[u8]) -> Option<u64> {
-    let head = line.get(..line.len().min(160))?;
-    let blank = position(b' ', head)?;
+fn behind_colon(line: &[u8], blank: usize) -> Option<&[u8]> {
+    let head = line.get(..COLON).unwrap_or(line);
+    let mut at = blank.checked_sub(1)?;
+    loop {
+        at += memchr(b':', head.get(at..)?)? + 1;
+        if line.get(at) == Some(&b' ') {
+            return line.get(at + 1..);
+        }
+    }
+}
+
+/// The first four bytes of the second word of a line whose first blank stands at `blank`.
+#[inline]
+fn second_word(line: &[u8], blank: usize) -> Option<u64> {
     match line.get(blank + 1) {
         Some(b'!'..) => four_of(line.get(blank + 1..)?),
         _ => four_of(line.get(blank..)?.trim_ascii_start()),
@@ -239,8 +241,6 @@ struct Buckets {
     pending: Vec<(u64, Candidate)>,
     candidates: Vec<Candidate>,
     slots: Vec<Bucket>,
-    /// Most lines belong to no rule, and this says so at once.
-    sieve: Sieve,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -264,7 +264,6 @@ impl Buckets {
         self.slots = vec![Bucket::default(); (keys * 2).next_power_of_two().max(16)];
         for same in pending.chunk_by(|(a, _), (b, _)| a == b) {
             let Some((key, _)) = same.first() else { continue };
-            self.sieve.put(*key);
             let from = self.candidates.len();
             self.candidates.extend(same.iter().map(|(_, candidate)| *candidate));
             let (Ok(from), Ok(to)) = (u32::try_from(from), u32::try_from(self.candidates.len())) else { break };
@@ -286,9 +285,6 @@ impl Buckets {
 
     #[inline]
     fn get(&self, key: u64) -> &[Candidate] {
-        if !self.sieve.may_hold(key) {
-            return &[];
-        }
         let mut at = self.home(key);
         while let Some(slot) = self.slots.get(at) {
             if slot.to == 0 {

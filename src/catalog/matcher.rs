@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use regex::bytes::Regex;
 
-use super::candidates::Kin;
+use super::candidates::Candidates;
 use super::capture::CaptureType;
 use super::capture_offsets::{Captures, Lent, Slot, Spans};
 use super::index::Index;
@@ -197,11 +197,6 @@ impl Rule {
         }
     }
 
-    /// How many captures it has.
-    pub(crate) fn capture_count(&self) -> usize {
-        self.slots().len()
-    }
-
     fn slots(&self) -> &[Slot] {
         match &self.form {
             Form::Template(template) => &template.slots,
@@ -348,16 +343,20 @@ impl Matcher {
 
     /// The rule for a line; the captures are written to `spans`.
     pub(crate) fn look_up<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> Option<Found<'r, 't>> {
-        self.look_up_or_kin(line, spans).0
+        self.look_up_or_candidates(line, spans).0
     }
 
     /// The same, and which rules are looked up by how the line begins; so that it may be the beginning of one.
-    pub(crate) fn look_up_or_kin<'r, 't>(&'r self, line: &'t [u8], spans: &mut Spans) -> (Option<Found<'r, 't>>, Kin) {
+    pub(crate) fn look_up_or_candidates<'r, 't>(
+        &'r self,
+        line: &'t [u8],
+        spans: &mut Spans,
+    ) -> (Option<Found<'r, 't>>, Candidates) {
         let mut glued: Option<(Found<'r, 't>, Spans)> = None;
         let mut best = None;
-        let mut kin = Kin::default();
+        let mut candidates = Candidates::default();
         self.index.candidates(line, |number, known| {
-            kin.enter(number);
+            candidates.enter(number);
             let rule = self.rules.get(usize::from(number))?;
             let end = rule.matches(line, known, spans)?;
             let (text, rest) = line.split_at_checked(end)?;
@@ -376,21 +375,13 @@ impl Matcher {
             *spans = taken;
             best = Some(found);
         }
-        (best, kin)
+        (best, candidates)
     }
 
-    /// When true, no rule is looked up by how `line` begins. `blank` and `colon` are where its first blank and its first
-    /// `: ` stand; its first 16 bytes hold no run of blanks and no tab. A cheap question for what nearly every line of a
-    /// talkative log is.
-    #[inline(always)]
-    pub(crate) fn knows_none(&self, line: &[u8], blank: usize, colon: Option<usize>) -> bool {
-        self.index.has_none(line, blank, colon)
-    }
-
-    /// [`Matcher::goes_on_behind`] of a text whose kin is known.
-    pub(crate) fn kin_goes_on_behind(&self, text: &[u8], kin: Kin) -> bool {
+    /// [`Matcher::goes_on_behind`] of a text whose candidates are known.
+    pub(crate) fn candidate_goes_on_behind(&self, text: &[u8], candidates: Candidates) -> bool {
         let goes_on = |number: &u16| self.rules.get(usize::from(*number)).is_some_and(|rule| rule.goes_on_behind(text));
-        kin.all().map_or_else(|| self.goes_on_behind(text), |numbers| numbers.iter().any(goes_on))
+        candidates.all().map_or_else(|| self.goes_on_behind(text), |numbers| numbers.iter().any(goes_on))
     }
 
     /// `text` is the beginning of what some rule knows, and not all of it. Of a short one the letters it begins with must be

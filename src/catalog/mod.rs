@@ -1,10 +1,8 @@
 //! Rule packs: what ComfyUI says and defaults to, as data, checked and compiled for matching.
 
-mod bloom_filter;
 mod candidates;
 mod capture;
 mod capture_offsets;
-mod colon;
 mod error;
 mod file;
 mod folder;
@@ -15,7 +13,6 @@ mod match_parts;
 mod matcher;
 pub(crate) mod messages;
 mod pack;
-mod prefix_filter;
 mod prose_table;
 mod role;
 mod run_out;
@@ -25,6 +22,7 @@ mod template;
 mod verdict;
 mod version;
 
+pub(crate) use candidates::Candidates;
 pub use capture::CaptureType;
 pub use capture_offsets::{Capture, Captures};
 pub(crate) use capture_offsets::{Lent, Spans};

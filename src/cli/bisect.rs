@@ -49,6 +49,8 @@ pub enum BisectCommand {
     Bad,
     /// You cannot test this round; another one is chosen where there is one
     Skip,
+    /// The round could not run since these packs were off: they stay on from now
+    Keep(KeepArgs),
     /// Show where it stands and what to run next
     Status(StatusArgs),
     /// Take the last round back
@@ -59,6 +61,14 @@ pub enum BisectCommand {
     Reset,
     /// Run the rounds by a script of yours that works through the API
     Run(RunArgs),
+}
+
+/// Options of `bisect keep`.
+#[derive(Debug, Args)]
+pub struct KeepArgs {
+    /// Folder of a pack that the workflow needs
+    #[arg(required = true, value_name = "DIR")]
+    pub packs: Vec<String>,
 }
 
 /// Options of `bisect start`.

@@ -9,9 +9,9 @@ use super::{Console, Ended, Exit};
 use crate::cli::{ChecklistArgs, ViewFormat, Whom};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
-use crate::input::ReadOptions;
+use crate::pipeline::Pipeline;
 use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, checklist_text};
-use crate::report::{Question, Read, Run, answer, checklist, excerpt, read_clean, wanted};
+use crate::report::{Question, Read, Run, add_class_source, answer, checklist, excerpt, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 // Long: the steps of one call, each of which may end it with its own exit status.
@@ -37,7 +37,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     for log in &logs {
         let name = redactor.line(&log.name);
         let open = || if heard { log.open() } else { log.open_attended(&attendant) };
-        match read_clean(&open, &packs, &ReadOptions::default(), &mut redactor) {
+        match open().and_then(|source| Pipeline::redacting(&packs, &mut redactor).read(source)) {
             Ok(story) => {
                 read.push((name, story));
                 kept.push(log);
@@ -51,21 +51,27 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     if !heard && attendant.stopped() {
         return stopped(&attendant, console);
     }
-    let reports: Vec<_> = read.iter().map(|(name, story)| answer(name, story, &packs, &question)).collect();
+    let messages = Messages { packs: &packs, zh };
+    let reports: Vec<_> = read
+        .iter()
+        .map(|(name, story)| {
+            let mut report = answer(name, story, &packs, &question);
+            add_class_source(&mut report, &story.timeline, args.comfyui.as_deref(), &packs, &messages);
+            report
+        })
+        .collect();
     let runs: Vec<Run<'_>> = read
         .iter()
         .zip(&reports)
         .map(|((name, story), report)| Run { name: name.clone(), read: story, report, samples: None })
         .collect();
-    let messages = Messages { packs: &packs, zh };
     let whom = args.whom.map(|whom| match whom {
         Whom::Core => "core",
         Whom::Node => "node",
         Whom::Forum => "forum",
     });
-    // Twice: which log is the main one is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &messages)
-        .and_then(|first| first.logs.iter().position(|log| log.role == "main"));
+    // Twice: which log the draft is about is only known from the first.
+    let main = checklist(&runs, Vec::new(), whom, &messages).map(|first| first.draft_run);
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use rayon::prelude::*;
+
 use super::common_arguments::CommonArguments;
 use super::interruptible_input::InterruptibleInput;
 use super::probe::samples;
@@ -9,9 +11,9 @@ use super::redaction::{Log, broken_off, learn_all, show, stopped, tell, tell_cut
 use super::{Console, Ended, Exit};
 use crate::cli::{CompareArgs, ViewFormat};
 use crate::diagnosis::Messages;
-use crate::input::ReadOptions;
+use crate::pipeline::{Pipeline, PipelineOptions};
 use crate::render::{Labels, comparison_json, comparison_markdown, comparison_page, comparison_text};
-use crate::report::{Question, Read, Run, answer, compare, read_clean, read_log};
+use crate::report::{Question, Read, Run, answer, compare};
 use crate::samples::Samples;
 
 /// Runs the command.
@@ -54,13 +56,20 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     }
     // What ended a pipe has been heard; all that came of it is to be compared.
     let heard = attendant.stopped();
+    let open = |log: &Log| if heard { log.open() } else { log.open_attended(&attendant) };
+    let told: Vec<_> = match &mut redactor {
+        // What was found in one log is replaced in the next.
+        Some(redactor) => logs
+            .iter()
+            .map(|log| open(log).and_then(|source| Pipeline::redacting(&packs, redactor).read(source)))
+            .collect(),
+        None => logs
+            .par_iter()
+            .map(|log| open(log).and_then(|source| Pipeline::new(&packs, PipelineOptions::default()).read(source)))
+            .collect(),
+    };
     let mut read: Vec<(String, Read, Option<Samples>)> = Vec::new();
-    for (number, log) in logs.iter().enumerate() {
-        let open = || if heard { log.open() } else { log.open_attended(&attendant) };
-        let told = match &mut redactor {
-            Some(redactor) => read_clean(&open, &packs, &ReadOptions::default(), redactor),
-            None => open().and_then(|source| read_log(source, &packs, &ReadOptions::default())),
-        };
+    for (number, (log, told)) in logs.iter().zip(told).enumerate() {
         let name = redactor.as_mut().map_or_else(|| log.name.clone(), |redactor| redactor.line(&log.name));
         match told {
             Ok(story) => read.push((name, story, measured.get_mut(number).and_then(Option::take))),

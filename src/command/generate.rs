@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
+use super::bisect::BisectOutput;
 use super::near::hint;
 use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
@@ -21,6 +22,7 @@ pub(super) fn schema(of: SchemaOf, console: &mut Console<'_>) -> io::Result<Ende
         SchemaOf::Watch => schema_of::<WatchLine<'_>>(),
         SchemaOf::Checklist => schema_of::<ChecklistOutput<'_>>(),
         SchemaOf::Compare => schema_of::<ComparisonOutput<'_>>(),
+        SchemaOf::Bisect => schema_of::<BisectOutput>(),
         SchemaOf::Probe => schema_of::<ProbeOutput<'_>>(),
         SchemaOf::RulesCheck => schema_of::<CheckOutput<'_>>(),
         SchemaOf::RulesCoverage => schema_of::<CoverageOutput<'_>>(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::inputs::Input;
@@ -38,6 +38,8 @@ const ENDINGS: [Ending; 2] = [
 #[derive(Debug)]
 pub(super) struct InterruptibleInput {
     stop: Arc<Stop>,
+    /// Several logs may be read at the same time.
+    bars: MultiProgress,
 }
 
 /// Whether the reading is to end, and why.
@@ -83,7 +85,7 @@ impl InterruptibleInput {
             signal_hook::flag::register(ending.signal, Arc::clone(&asked))?;
         }
         let messages = ENDINGS.iter().map(|ending| (ending.status, labels.plain(ending.sentence, &[]))).collect();
-        Ok(Self { stop: Arc::new(Stop { asked, status, messages }) })
+        Ok(Self { stop: Arc::new(Stop { asked, status, messages }), bars: MultiProgress::new() })
     }
 
     /// The reading was asked to end.
@@ -150,7 +152,8 @@ impl InterruptibleInput {
     }
 
     fn attended<R>(&self, inner: R, bytes: Option<u64>) -> Attended<R> {
-        Attended { inner, bytes, read: 0, begun: Instant::now(), bar: None, stop: Arc::clone(&self.stop) }
+        let (stop, bars) = (Arc::clone(&self.stop), self.bars.clone());
+        Attended { inner, bytes, read: 0, begun: Instant::now(), bar: None, bars, stop }
     }
 }
 
@@ -167,6 +170,7 @@ struct Attended<R> {
     read: u64,
     begun: Instant,
     bar: Option<ProgressBar>,
+    bars: MultiProgress,
     stop: Arc<Stop>,
 }
 
@@ -178,7 +182,7 @@ impl<R: Read> Read for Attended<R> {
         let n = self.inner.read(buffer)?;
         self.read += n as u64;
         if self.bar.is_none() && self.begun.elapsed() >= PATIENCE {
-            self.bar = Some(bar(self.bytes));
+            self.bar = Some(self.bars.add(bar(self.bytes)));
         }
         if let Some(bar) = &self.bar {
             bar.set_position(self.read);

@@ -102,8 +102,14 @@ pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     let mut cli = cli;
     let output = cli.take_output();
     let ended = match output.file.is_some() || output.open {
-        true => destination::written(&output, console, |console| dispatch(cli, console))?,
-        false => dispatch(cli, console)?,
+        true => destination::written(&output, console, |console| dispatch(cli, console)),
+        false => dispatch(cli, console),
+    };
+    // Deep in a command a call may turn out to be one that cannot be answered.
+    let ended = match ended.map_err(io::Error::downcast::<UsageError>) {
+        Ok(ended) => ended,
+        Err(Ok(error)) => Err(Box::new(error)),
+        Err(Err(error)) => return Err(error),
     };
     console.out.flush()?;
     match ended {
@@ -137,7 +143,13 @@ fn dispatch(cli: Cli, console: &mut Console<'_>) -> io::Result<Ended> {
 type Ended = Result<Exit, Box<UsageError>>;
 
 /// The packs in use. What is wrong with them is shown; the rest is used.
+///
+/// # Errors
+/// A folder of the call is not there: an answer without its rules would be taken for one with them.
 fn packs(args: &PackArgs, console: &mut Console<'_>) -> io::Result<Packs> {
+    if let Some(missing) = args.folders.iter().find(|folder| !folder.exists()) {
+        return Err(io::Error::other(UsageError::NoRules { path: missing.display().to_string() }));
+    }
     let (packs, problems) = Packs::with_folders(&folders(args, console));
     for problem in &problems {
         console.fault(problem)?;

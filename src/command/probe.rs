@@ -67,8 +67,11 @@ pub(super) fn samples(path: &Path) -> Result<Samples, SamplesError> {
     let name = path.display().to_string();
     let file =
         File::open(path).map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() })?;
-    read_samples(&name, file)
+    read_samples(&name, file.take(SAMPLES_LIMIT))
 }
+
+/// Bytes of a file of samples that are read: a device never ends.
+const SAMPLES_LIMIT: u64 = 256 * 1024 * 1024;
 
 /// What `--env` tells.
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
+use rayon::prelude::*;
+
 use super::common_arguments::CommonArguments;
 use super::inputs::Input;
 use super::interruptible_input::InterruptibleInput;
@@ -17,8 +19,9 @@ use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
+use crate::pipeline::Pipeline;
 use crate::render::{Labels, Printer, View};
-use crate::report::{PageLine, Question, Read, Report, answer, page_lines, read_clean, read_log};
+use crate::report::{PageLine, Question, Read, Report, add_class_source, answer, page_lines, read_log};
 use crate::system::Kind;
 
 /// Runs the command.
@@ -79,15 +82,27 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
-    for input in &inputs {
-        if args.report.format == FormatName::Html {
-            telling.page_of(input, &attendant, console)?;
-        } else {
-            let read = attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
-            telling.one(&input.name(), read, &mut no_lines, console)?;
-        }
+    let read =
+        |input: &Input| attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+    let page = args.report.format == FormatName::Html;
+    for input in inputs.iter().filter(|_| page) {
+        telling.page_of(input, &attendant, console)?;
         if telling.ends(&attendant) {
             break;
+        }
+    }
+    let inputs = if page { Vec::new() } else { inputs };
+    'logs: for several in inputs.chunks(std::thread::available_parallelism().map_or(1, std::num::NonZero::get)) {
+        // Told in the order in which they were named.
+        let logs: Vec<_> = match several {
+            [one] => vec![read(one)],
+            several => several.par_iter().map(read).collect(),
+        };
+        for (input, log) in several.iter().zip(logs) {
+            telling.one(&input.name(), log, &mut no_lines, console)?;
+            if telling.ends(&attendant) {
+                break 'logs;
+            }
         }
     }
     telling.end(console).map(Ok)
@@ -129,7 +144,8 @@ fn redacted(
         telling.exit = Exit::Refused;
     }
     for log in &logs {
-        let read = read_clean(&|| log.open_attended(&attendant), packs, &ReadOptions::default(), &mut redactor);
+        let read =
+            log.open_attended(&attendant).and_then(|source| Pipeline::redacting(packs, &mut redactor).read(source));
         let name = redactor.line(&log.name);
         let mut lines = |report: &Report| {
             page_lines(&|| log.open_attended(&attendant), report, Some(&mut redactor)).unwrap_or_default()
@@ -193,7 +209,9 @@ impl<'t> Telling<'t> {
     ) -> io::Result<()> {
         match read {
             Ok(read) => {
-                let report = answer(name, &read, self.packs, self.question);
+                let mut report = answer(name, &read, self.packs, self.question);
+                let messages = Messages { packs: self.packs, zh: self.question.zh };
+                add_class_source(&mut report, &read.timeline, self.args.comfyui.as_deref(), self.packs, &messages);
                 if self.args.fail_on.iter().any(|id| report.verdict.primary == id.as_str()) {
                     self.exit = self.exit.max(Exit::Failed);
                 }

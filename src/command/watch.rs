@@ -21,9 +21,10 @@ use crate::cli::{WatchArgs, WatchFormat};
 use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::input::InputError;
-use crate::live::{Change, Changes, Follower, GrowingLog, Poll};
+use crate::live::{Change, Changes, Follower, Poll};
+use crate::pipeline::{Pipeline, PipelineOptions};
 use crate::render::{Format, Labels, Printer, View, WatchLine};
-use crate::report::{Question, Read as ReadLog, SCHEMA_VERSION, answer};
+use crate::report::{Question, SCHEMA_VERSION, answer};
 use crate::shown;
 
 const BLOCK: usize = 256 * 1024;
@@ -166,7 +167,7 @@ impl Watch<'_> {
     fn run(mut self, mut source: Source, console: &mut Console<'_>) -> io::Result<Ended> {
         let name = self.args.log.display().to_string();
         let messages = Messages { packs: self.packs, zh: self.question.zh };
-        let mut story = Some(GrowingLog::new(self.packs));
+        let mut pipeline = Some(Pipeline::new(self.packs, PipelineOptions::default()));
         let mut block = Vec::new();
         let (mut told_absent, mut absent, mut failed) = (false, false, None);
         let mut last_bytes = Instant::now();
@@ -178,12 +179,12 @@ impl Watch<'_> {
                     last_bytes = Instant::now();
                     absent = false;
                     let bytes = block.get(..read).unwrap_or_default();
-                    if !guarded(&mut story, |story| story.feed(bytes)) {
+                    if !guarded(&mut pipeline, |pipeline| pipeline.feed(bytes)) {
                         self.panicked(&messages, console)?;
                     }
                 }
                 Ok(Step::Part) => {
-                    guarded(&mut story, GrowingLog::part);
+                    guarded(&mut pipeline, Pipeline::break_line);
                 }
                 Ok(Step::Absent) if !told_absent => {
                     (told_absent, absent) = (true, true);
@@ -191,7 +192,7 @@ impl Watch<'_> {
                     console.err.flush()?;
                 }
                 Ok(Step::Nothing | Step::Absent) => {
-                    guarded(&mut story, GrowingLog::settle);
+                    guarded(&mut pipeline, Pipeline::settle);
                 }
                 Ok(Step::End) => break,
                 Err(error) => {
@@ -199,14 +200,14 @@ impl Watch<'_> {
                     break;
                 }
             }
-            if let Some(now) = &story
+            if let Some(now) = &pipeline
                 && pace.is_due(now.texts(), last_bytes, Instant::now())
             {
                 let begun = Instant::now();
                 match catch_unwind(AssertUnwindSafe(|| self.look(now, &name, &messages))) {
                     Ok(changes) => self.say(&changes, &messages, console)?,
                     Err(_) => {
-                        story = None;
+                        pipeline = None;
                         self.panicked(&messages, console)?;
                     }
                 }
@@ -230,12 +231,12 @@ impl Watch<'_> {
         if absent && failed.is_none() {
             failed = Some(io::ErrorKind::NotFound.into());
         }
-        self.end(story, &name, failed, &messages, console)
+        self.end(pipeline, &name, failed, &messages, console)
     }
 
     /// What is new up to now.
-    fn look(&mut self, story: &GrowingLog<'_>, name: &str, messages: &Messages<'_>) -> Vec<Change> {
-        let read = story.now();
+    fn look(&mut self, pipeline: &Pipeline<'_, '_>, name: &str, messages: &Messages<'_>) -> Vec<Change> {
+        let read = pipeline.snapshot();
         let report = answer(name, &read, self.packs, self.question);
         self.changes.since_last(&report, &read.timeline, messages)
     }
@@ -277,14 +278,14 @@ impl Watch<'_> {
 
     fn end(
         mut self,
-        story: Option<GrowingLog<'_>>,
+        pipeline: Option<Pipeline<'_, '_>>,
         name: &str,
         failed: Option<io::Error>,
         messages: &Messages<'_>,
         console: &mut Console<'_>,
     ) -> io::Result<Ended> {
-        let Some(story) = story else { return Ok(Ok(Exit::Refused)) };
-        if story.bytes() == 0 {
+        let Some(pipeline) = pipeline else { return Ok(Ok(Exit::Refused)) };
+        if pipeline.bytes() == 0 {
             let name = name.to_owned();
             let fault = match failed {
                 Some(error) if error.kind() == io::ErrorKind::IsADirectory => InputError::IsDirectory { name },
@@ -297,9 +298,7 @@ impl Watch<'_> {
             return Ok(Ok(Exit::Refused));
         }
         let answered = catch_unwind(AssertUnwindSafe(|| {
-            let ReadLog { timeline, tally, mut intake } = story.finish();
-            intake.truncated_by_error = failed.map(|error| error.to_string());
-            let read = ReadLog::new(timeline, tally, intake);
+            let read = pipeline.finish().ended_by(failed.map(|error| error.to_string()));
             let report = answer(name, &read, self.packs, self.question);
             let changes = self.changes.since_last(&report, &read.timeline, messages);
             (report, changes)
@@ -324,17 +323,17 @@ impl Watch<'_> {
     }
 }
 
-/// Does something with the story; after a panic there is no story any more. False when it panicked just now.
-fn guarded<'p>(story: &mut Option<GrowingLog<'p>>, what: impl FnOnce(&mut GrowingLog<'p>)) -> bool {
-    let Some(alive) = story else { return true };
+/// Does something with the pipeline; after a panic there is no pipeline any more. False when it panicked just now.
+fn guarded<'p>(pipeline: &mut Option<Pipeline<'p, 'p>>, what: impl FnOnce(&mut Pipeline<'p, 'p>)) -> bool {
+    let Some(alive) = pipeline else { return true };
     let done = catch_unwind(AssertUnwindSafe(|| what(alive))).is_ok();
     if !done {
-        *story = None;
+        *pipeline = None;
     }
     done
 }
 
-/// When to weigh the story again.
+/// When to weigh the timeline again.
 struct Pace {
     weighed: u64,
     new_since: Option<Instant>,
@@ -374,11 +373,11 @@ mod tests {
     #[test]
     fn a_panic_ends_the_analysis_and_not_the_reading() {
         let packs = Packs::built_in();
-        let mut story = Some(GrowingLog::new(&packs));
-        assert!(guarded(&mut story, |story| story.feed(b"got prompt\n")));
-        assert!(!guarded(&mut story, |_| panic!("a mistake of ours")));
-        assert!(story.is_none());
-        assert!(guarded(&mut story, |story| story.feed(b"more\n")), "what comes later is let through");
+        let mut pipeline = Some(Pipeline::new(&packs, PipelineOptions::default()));
+        assert!(guarded(&mut pipeline, |pipeline| pipeline.feed(b"got prompt\n")));
+        assert!(!guarded(&mut pipeline, |_| panic!("a mistake of ours")));
+        assert!(pipeline.is_none());
+        assert!(guarded(&mut pipeline, |pipeline| pipeline.feed(b"more\n")), "what comes later is let through");
     }
 
     #[test]
@@ -419,7 +418,7 @@ mod tests {
 
     #[test]
     fn at_any_rate_a_line_is_answered_within_a_tenth_of_a_second() {
-        // Weighing a story at all its limits takes some milliseconds.
+        // Weighing a timeline at all its limits takes some milliseconds.
         for cost in [0, 2, 8, 16].map(Duration::from_millis) {
             for every in [300, 1_000, 9_000, 11_000, 19_000, 21_000, 45_000, 70_000, 400_000].map(Duration::from_micros)
             {

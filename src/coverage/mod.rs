@@ -1,6 +1,6 @@
 //! How much of a log the packs know. A log becomes counts, and its unknown lines become shapes that can be counted.
 //!
-//! The recogniser decides what is understood, so the counts are those of a report.
+//! The classifier decides what is understood, so the counts are those of a report.
 
 mod shape;
 

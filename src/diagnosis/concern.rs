@@ -13,7 +13,10 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, ques
     question
         .asked
         .iter()
-        .filter(|word| !chosen.id.answers(word))
+        .filter(|word| {
+            !chosen.id.answers(word)
+                && !(**word == crate::hypothesis::slow::WORD && crate::hypothesis::slow::is_about(chosen))
+        })
         .filter_map(|word| note(view, messages, word, sampled))
         .map(|text| told("asked", text, Basis::Measured, Vec::new()))
         .collect()
@@ -37,20 +40,7 @@ fn note(view: &Context<'_>, messages: &Messages<'_>, word: &str, sampled: bool) 
         "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => {
             Some(messages.text("asked-killed", &[]))
         }
-        "slow" => slow(view, messages),
+        crate::hypothesis::slow::WORD => crate::hypothesis::slow::note(view, messages),
         _ => None,
     }
-}
-
-/// How long the first and the last prompts took.
-fn slow(view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {
-    let seconds: Vec<f64> =
-        view.session.prompt_list.iter().filter(|prompt| !prompt.failed).filter_map(|prompt| prompt.seconds).collect();
-    let (first, last) = (seconds.first()?, seconds.last()?);
-    if seconds.len() < 2 {
-        return Some(messages.text("asked-slow-one", &[]));
-    }
-    let values = [("first", crate::text::number(*first, 1)), ("last", crate::text::number(*last, 1))];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Some(messages.text("asked-slow", &values))
 }

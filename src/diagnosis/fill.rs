@@ -59,6 +59,8 @@ impl Places {
             [] => failed.collect(),
             candidates => candidates.iter().map(|candidate| candidate.dir.as_str()).collect(),
         };
+        // A name that a shell would take for something else stands in no step: the more general one is shown.
+        let named: Vec<&str> = named.into_iter().filter(|name| shell::is_name(name, windows)).collect();
         if let Some(first) = named.first() {
             places.put("pack", first, windows);
             places.put("packs", &named.join(if messages.zh { "、" } else { ", " }), windows);

@@ -32,6 +32,10 @@ pub fn parts<'f>(finding: &'f Finding, view: &Context<'_>, messages: &Messages<'
         Verdict::HostOom => ram_case(finding, view, messages),
         _ => about,
     };
+    // Where nothing failed, what it is about decides alone.
+    if finding.id.is_empty() || finding.mentioned {
+        return vec![about];
+    }
     let mut parts = finding.id.acts_on(case);
     // What was switched on matters for a crash, whoever called the library.
     if finding.id == Verdict::CustomNode && finding.crash {
@@ -283,12 +287,14 @@ fn own_steps(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, pla
         }
         return vec![plain(messages.text("step-go-back", &[]))];
     }
-    if let Some(def) = crate::hypothesis::notice::of(finding, messages) {
+    let about = finding.about.as_deref().unwrap_or_default();
+    let named = messages.packs.remedies.iter().any(|remedy| remedy.acts_on.iter().any(|part| part == about));
+    if let Some(def) = crate::hypothesis::notice::of(finding, messages).filter(|_| !named) {
         let usable = def.flags.iter().all(|flag| may_suggest(flag, view, messages));
         let text = messages.packs.prose_text("mention", &def.id, "step", messages.zh).filter(|_| usable);
         return text.map(|text| Step { flags: def.flags.clone(), ..plain(text.to_owned()) }).into_iter().collect();
     }
-    if finding.id == Verdict::InsufficientEvidence {
+    if finding.id == Verdict::InsufficientEvidence && !named {
         return finding.settle.iter().map(|settle| plain(settle.clone())).collect();
     }
     let parts = parts(finding, view, messages);

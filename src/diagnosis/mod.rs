@@ -5,6 +5,7 @@
 mod concern;
 mod fill;
 mod fixes;
+mod flag_notes;
 mod launcher;
 mod no_fault;
 mod precedence;
@@ -13,18 +14,21 @@ mod unknowns;
 
 use crate::catalog::Verdict;
 use crate::event::Tally;
+use crate::hypothesis::slow;
 use crate::samples::Samples;
 use crate::timeline::Timeline;
 
 pub use crate::catalog::messages::Messages;
 use crate::hypothesis::Case;
 pub use crate::hypothesis::by_design::cache_trigger_mib;
+pub use crate::hypothesis::classes::is_core;
 pub use crate::hypothesis::context::{Context, Gpu, LimitSource, Os, same_dir};
 pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
 pub use crate::hypothesis::finding_builder::{evidence, place};
+pub use crate::hypothesis::growth::judge as judge_growth;
 pub use crate::hypothesis::oom::{Part, Split, split};
 pub use launcher::Launch;
 use starts::Starts;
@@ -63,12 +67,17 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     let samples = |view: &Context<'_>| question.samples.as_ref().filter(|_| view.is_last);
     let case = |view| Case { view, views: &views, messages, samples: samples(view), found: &[] };
     let mut findings: Vec<Finding> = views.iter().flat_map(|view| crate::hypothesis::examine(case(view))).collect();
-    findings.push(no_fault::examine(timeline, &views, messages, tally));
+    let asked_slow = question.asked.iter().any(|word| word == slow::WORD);
+    let quiet = no_fault::examine(timeline, &views, messages, tally);
+    let of_quiet = views.iter().find(|view| view.number == quiet.session && slow::may_replace(&quiet, asked_slow));
+    let slow = of_quiet.and_then(|view| slow::answer(&case(view), asked_slow));
+    findings.push(slow.unwrap_or(quiet));
     let choice = precedence::choose(&findings, &views, messages.packs, &question.asked);
     let (primary, secondary) =
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
-    if chosen.id.is_by_design() && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    let is_slow = |view: &Context<'_>| view.number == chosen.session && slow::is_shown(view);
+    if chosen.id.is_by_design() && !views.iter().any(is_slow) && (!chosen.mentioned || ran_well(&chosen, &views)) {
         chosen.summary = messages.text("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -86,6 +95,9 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         chosen.figures.splice(0..0, notes);
         chosen.figures.extend(crate::hypothesis::notice::notes(view, messages));
         chosen.figures.extend(failed_node(view, messages, &chosen));
+        let samples = question.samples.as_ref().filter(|_| view.is_last);
+        chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, &chosen));
+        chosen.figures.extend(flag_notes::notes(view, messages, &chosen));
         chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
         // What makes steps slow is no comfort where they failed.
         if chosen.id != Verdict::GpuOom {
@@ -104,7 +116,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         }
         None => (Vec::new(), Vec::new()),
     };
-    let cannot_tell = view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings)).unwrap_or_default();
+    let cannot_tell =
+        view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
         || VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() },
         |view| view.version.clone(),

@@ -1,5 +1,6 @@
 //! What the log cannot tell.
 
+use super::Question;
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
 use crate::hypothesis::context::Context;
@@ -24,7 +25,13 @@ fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
 }
 
 /// What stays open, most useful first.
-pub fn cannot_tell(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, others: &[Finding]) -> Vec<String> {
+pub fn cannot_tell(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    chosen: &Finding,
+    others: &[Finding],
+    question: &Question,
+) -> Vec<String> {
     let session = view.session;
     let mut list = Vec::new();
     let prompts = messages.count("prompt-one", "prompt-many", session.prompts.executed, &[]);
@@ -47,9 +54,13 @@ pub fn cannot_tell(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding
             id,
             Verdict::NoFault | Verdict::CachingByDesign | Verdict::PinningByDesign | Verdict::CycleCollected
         );
+    let samples = question.samples.as_ref().filter(|_| view.is_last);
+    let level = growth::judge(session, samples).is_some_and(|told| growth::is_level(&told));
     let measured = others.iter().find(|other| other.session == chosen.session && growth::is_growth(other));
     match measured {
         Some(finding) => add("gap-growth-measured", open, &[("what", &finding.summary)]),
+        // The samples answer it.
+        None if level => {}
         None => add("gap-growth", open, &[("prompts", &prompts)]),
     }
     let missing = missing_of_start(view, messages);

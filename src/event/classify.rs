@@ -8,19 +8,18 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use serde::Serialize;
 
-use super::asker::{Answer, Asker};
 use super::command_line::looks_like_launch;
 use super::exception::split_exception;
-use super::hint::{GAP, Hint, MAIN};
+use super::hint::{GAP, MAIN, launch_or_gap};
 use super::import_table::Row;
-use super::inferred_prefix::{Breaks, Broken};
+use super::inferred_prefix::{Breaks, Broken, may_be_broken};
 use super::oom::OomPhrases;
 use super::prefix_inference::Learner;
 use super::rich_traceback::Boxed;
 use super::what::{fact_value, what_of};
 use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
-use crate::catalog::{CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
+use crate::catalog::{Candidates, CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
 use crate::input::{Bar, Place, Segment, Sink};
 
 /// Texts looked for in one line, so that a hostile line cannot cost more than its length.
@@ -48,10 +47,6 @@ pub struct Classifier<'p, S> {
     pub(super) packs: &'p Packs,
     sink: S,
     pub(super) tally: Tally,
-    asker: Asker<'p>,
-    hint: Hint,
-    /// More texts of the same block follow the one that is told.
-    followed: bool,
     pub(super) learner: Learner,
     pub(super) broken: Broken,
     pub(super) breaks: Breaks,
@@ -69,9 +64,6 @@ impl<'p, S: EventSink> Classifier<'p, S> {
             packs,
             sink,
             tally: Tally::default(),
-            asker: Asker::new(packs.matcher()),
-            hint: Hint::new(),
-            followed: false,
             learner: Learner::default(),
             broken: Broken::default(),
             breaks: Breaks::default(),
@@ -140,59 +132,26 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         }
     }
 
-    /// Whom to ask what can be known of a text by itself.
-    pub(super) fn asker(&mut self) -> &mut Asker<'p> {
-        &mut self.asker
-    }
-
-    /// A segment of which it is known what can be known of its text; `followed` tells whether another one of the same
-    /// block will come.
-    #[inline]
-    pub(super) fn told<'t>(&mut self, segment: &Segment<'t>, answer: Answer<'p, 't>, spans: &mut Spans, followed: bool)
-    where
-        'p: 't,
-    {
-        self.tally.texts += 1;
-        self.followed = followed;
-        match answer {
-            Answer::Rule(found) => {
-                self.texts_from(segment, segment.text, found, spans, false);
-                if segment.indent == 0 && self.wrapped.is_open() {
-                    self.wrapped.pass();
-                }
-            }
-            Answer::Silent if self.is_calm() => {
-                let at = self.at(segment, segment.text);
-                self.sink.unknown(&at);
-            }
-            Answer::Maybe | Answer::Silent => self.unknown(segment),
-        }
+    /// No rule knows `text`: it may still be an exception's line, a command, several texts, or the beginning of one.
+    fn may_mean(&self, text: &[u8], bare: bool, candidates: Candidates) -> bool {
+        let matcher = self.packs.matcher();
+        (may_be_broken(text, bare, candidates.is_any()) && matcher.candidate_goes_on_behind(text, candidates))
+            || split_exception(text).is_some()
+            || launch_or_gap(text)
     }
 
     /// No line before has a say in what an unknown one means.
-    pub(super) fn is_calm(&self) -> bool {
+    fn is_calm(&self) -> bool {
         let alone =
             !self.command_continues && !self.wrapped.is_open() && self.broken.is_empty() && self.boxed.is_none();
         alone && !self.row.is_open() && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
-    }
-
-    /// Texts that mean nothing, the last one in line `last`, and followed by more of the same block. Only to be told
-    /// while calm.
-    pub(super) fn silence(&mut self, count: u64, first: u64, last: u64) {
-        self.tally.texts += count;
-        self.sink.silence(count, first, last);
-    }
-
-    /// The rules that texts are looked up in.
-    pub(super) fn packs(&self) -> &'p Packs {
-        self.packs
     }
 
     /// Where a text of a segment stands, before its rule is known.
     #[inline]
     pub(super) fn at<'t>(&self, segment: &Segment<'t>, text: &'t [u8]) -> At<'t> {
         let Segment { place, stamp, level, cut, glued, .. } = *segment;
-        At { place, text, rule: "", stamp, level, cut, glued, followed: self.followed }
+        At { place, text, rule: "", stamp, level, cut, glued }
     }
 
     fn count(&mut self, rule: &Rule) {
@@ -250,8 +209,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         }
         let what = what_of(rule, captures, hit.text, OomPhrases(self.packs.oom_phrases()));
         // Written in one go where it stays: see `docs/performance.md`, copies.
-        let followed = self.followed;
-        let at = At { place, text: hit.text, rule: &rule.id, stamp, level, cut, glued, followed };
+        let at = At { place, text: hit.text, rule: &rule.id, stamp, level, cut, glued };
         self.sink.event(&Event { at, what: &what, rule: Some(rule), indent, tagged, nested });
         if rule.has_message()
             && let Some(message) = captures.iter().find(|capture| *capture.kind == CaptureType::Message)
@@ -359,7 +317,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
             }
             return;
         }
-        let suspicious = self.hint.launch_or_gap(text);
+        let suspicious = launch_or_gap(text);
         if self.command_continues || (suspicious && self.is_launch(segment)) {
             self.command_continues = continues(text);
             self.tally.understood += 1;
@@ -429,15 +387,25 @@ impl<'p, S: EventSink> Classifier<'p, S> {
 
 impl<S: EventSink> Sink for Classifier<'_, S> {
     fn segment(&mut self, segment: &Segment<'_>) {
+        self.tally.texts += 1;
+        let text = segment.text;
         let mut spans = Spans::new();
-        let answer = self.asker.ask(segment.text, segment.is_bare(), &mut spans);
-        self.told(segment, answer, &mut spans, false);
+        let (found, candidates) = self.packs.matcher().look_up_or_candidates(text, &mut spans);
+        match found {
+            Some(found) => {
+                self.texts_from(segment, text, found, &mut spans, false);
+                if segment.indent == 0 && self.wrapped.is_open() {
+                    self.wrapped.pass();
+                }
+            }
+            None if self.is_calm() && !self.may_mean(text, segment.is_bare(), candidates) => self.pass(segment),
+            None => self.unknown(segment),
+        }
     }
 
     fn bar(&mut self, place: Place, bar: Bar) {
         self.tally.bars += 1;
-        let (cut, glued, followed) = (false, false, self.followed);
-        let at = At { place, text: b"", rule: "progress-bar", stamp: None, level: None, cut, glued, followed };
+        let at = At { place, text: b"", rule: "progress-bar", stamp: None, level: None, cut: false, glued: false };
         let event = Event { at, what: &What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
         self.sink.event(&event);
     }

@@ -5,14 +5,6 @@ use crate::eight::{eight_of, places_of};
 /// Endings of Python's exception types, by its naming convention.
 const ENDINGS: [&[u8]; 6] = [b"Error", b"Exception", b"Interrupt", b"Exit", b"Warning", b"Panic"];
 
-/// When false, a text whose first blank stands at `blank` is no exception's line: its first word does not end in a colon
-/// behind the last letter of one of [`ENDINGS`].
-#[inline]
-pub(super) fn may_name_exception(text: &[u8], blank: usize) -> bool {
-    let ending = blank.checked_sub(2).and_then(|at| text.get(at..)?.first_chunk());
-    matches!(ending, Some([b'r' | b'n' | b't' | b'g' | b'c', b':']))
-}
-
 /// Letters, digits, and what joins them in a type's full name.
 const IN_A_TYPE: [bool; 256] = {
     let mut table = [false; 256];

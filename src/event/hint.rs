@@ -14,69 +14,19 @@ const PIECES: [u32; 5] = [
     u32::from_le_bytes(*b"    "),
 ];
 
-/// Asks the question, as fast as this processor can.
-#[derive(Clone, Copy)]
-pub(super) struct Hint {
-    #[cfg(target_arch = "x86_64")]
-    simd: Option<pulp::x86::V3>,
-}
-
-impl Hint {
-    pub(super) fn new() -> Self {
-        Self {
-            #[cfg(target_arch = "x86_64")]
-            simd: pulp::x86::V3::try_new(),
+/// When false, neither [`MAIN`] nor [`GAP`] stands in `text`.
+pub(super) fn launch_or_gap(text: &[u8]) -> bool {
+    let any = |piece: u32| PIECES.iter().fold(0, |any, looked_for| any | u32::from(piece == *looked_for));
+    // Pieces are compared side by side, which the compiler does at once.
+    let (chunks, rest) = text.as_chunks::<16>();
+    let mut found = [0; 4];
+    for chunk in chunks {
+        for (found, piece) in found.iter_mut().zip(chunk.as_chunks::<4>().0) {
+            *found |= any(u32::from_le_bytes(*piece));
         }
     }
-
-    /// When false, neither [`MAIN`] nor [`GAP`] stands in `text`.
-    pub(super) fn launch_or_gap(self, text: &[u8]) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(simd) = self.simd {
-            return simd.vectorize(
-                #[inline(always)]
-                || wide::any_piece(simd, text),
-            );
-        }
-        any_piece(text)
-    }
-}
-
-fn any_piece(text: &[u8]) -> bool {
-    text.as_chunks::<4>().0.iter().any(|piece| PIECES.contains(&u32::from_le_bytes(*piece)))
-}
-
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::PIECES;
-    use pulp::x86::V3;
-    use std::arch::x86_64::__m256i;
-
-    /// Eight pieces at a time. The last 32 bytes are cut anew from their own beginning: what stands across two cuts
-    /// fills a piece of one of them.
-    #[inline(always)]
-    pub(super) fn any_piece(simd: V3, text: &[u8]) -> bool {
-        let Some(last) = text.last_chunk::<32>() else {
-            let mut short = [0; 32];
-            short.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
-            return holds(simd, &short);
-        };
-        text.as_chunks::<32>().0.iter().any(
-            #[inline(always)]
-            |chunk| holds(simd, chunk),
-        ) || holds(simd, last)
-    }
-
-    #[inline(always)]
-    fn holds(simd: V3, chunk: &[u8; 32]) -> bool {
-        let (avx, avx2) = (simd.avx, simd.avx2);
-        let eight: __m256i = pulp::cast(*chunk);
-        let is = |piece: u32| avx2._mm256_cmpeq_epi32(eight, avx._mm256_set1_epi32(piece as i32));
-        let [a, b, c, d, e] = PIECES;
-        let either = |a, b| avx2._mm256_or_si256(a, b);
-        let any = either(either(either(is(a), is(b)), either(is(c), is(d))), is(e));
-        avx2._mm256_movemask_epi8(any) != 0
-    }
+    let rest = rest.as_chunks::<4>().0.iter().map(|piece| any(u32::from_le_bytes(*piece)));
+    found.into_iter().chain(rest).any(|found| found != 0)
 }
 
 #[cfg(test)]
@@ -94,18 +44,16 @@ mod tests {
 
     #[test]
     fn launches_and_gaps_are_never_overlooked() {
-        let hint = Hint::new();
         for before in 0..70 {
             for after in 0..70 {
                 for inside in [MAIN, GAP] {
                     let text = [&b"x".repeat(before), inside, &b"y".repeat(after)].concat();
-                    assert!(hint.launch_or_gap(&text), "{before} {after}");
-                    assert!(any_piece(&text), "{before} {after}");
+                    assert!(launch_or_gap(&text), "{before} {after}");
                 }
                 let text = b"x".repeat(before + after);
-                assert!(!hint.launch_or_gap(&text) && !any_piece(&text));
+                assert!(!launch_or_gap(&text));
             }
         }
-        assert!(!hint.launch_or_gap(b"Requested size 12 does not fit the latent"));
+        assert!(!launch_or_gap(b"Requested size 12 does not fit the latent"));
     }
 }

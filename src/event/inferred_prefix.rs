@@ -69,9 +69,9 @@ fn length(segment: &Segment<'_>) -> u64 {
     segment.text.len() as u64 + u64::from(segment.indent)
 }
 
-/// A text may be the beginning of one that a narrow window broke; `bare` when nothing stood before it, and `kin` when
+/// A text may be the beginning of one that a narrow window broke; `bare` when nothing stood before it, and `candidates` when
 /// rules are looked up by how it begins. Lines that begin with a number are many, and what ComfyUI says of one is short.
-pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
+pub(super) fn may_be_broken(text: &[u8], bare: bool, candidates: bool) -> bool {
     if text.len() < SHORTEST {
         // A stamp may leave little room; whether a rule begins so is still to be asked.
         return !bare && text.len() >= SHORTEST_BEHIND_PREFIX && text.first().is_some_and(u8::is_ascii_alphabetic);
@@ -84,7 +84,7 @@ pub(super) fn may_be_broken(text: &[u8], bare: bool, kin: bool) -> bool {
         (false, true) => BEGINNING,
         (false, false) => BEHIND_PREFIX,
     };
-    kin && (least..WHOLE).contains(&text.len())
+    candidates && (least..WHOLE).contains(&text.len())
 }
 
 impl<S: EventSink> Classifier<'_, S> {

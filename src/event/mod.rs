@@ -3,31 +3,23 @@
 //! Events borrow from the reader's buffer; whoever keeps something copies it, cut to a sane length.
 //! Nothing is concluded here.
 
-mod ahead;
-mod answers;
-mod asker;
 mod classify;
 mod command_line;
 mod constant_prefix;
-mod desk;
 mod exception;
-mod glance;
 mod hint;
 mod import_table;
 mod inferred_prefix;
-mod match_cache;
 mod oom;
 mod prefix_inference;
 mod quote;
 mod rich_traceback;
 mod size;
 mod what;
-mod worth;
 mod wrapped_line;
 
 use std::borrow::Cow;
 
-pub use ahead::read;
 pub use classify::{Classifier, Tally};
 pub use command_line::{flags_of, looks_like_launch};
 pub use exception::split_exception;
@@ -50,8 +42,6 @@ pub struct At<'a> {
     pub cut: bool,
     /// The text stood at the end of a progress bar.
     pub glued: bool,
-    /// For sure another text follows, so that this one is not the last of the log.
-    pub followed: bool,
 }
 
 impl<'a> At<'a> {
@@ -352,7 +342,4 @@ pub trait EventSink {
 
     /// A line that no rule knows. Most lines of a talkative log are, so they come without the rest of an event.
     fn unknown(&mut self, _at: &At<'_>) {}
-
-    /// The same of several lines from `first` to `last`; another text follows.
-    fn silence(&mut self, _count: u64, _first: u64, _last: u64) {}
 }

@@ -8,7 +8,7 @@ use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, Status};
 use super::finding_builder::{FindingBuilder, counted, evidence, figure, told};
 use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, FlagRole, Packs, Term, Verdict};
-use crate::samples::{Samples, Shape};
+use crate::samples::Samples;
 use crate::text;
 
 /// A printed budget within this share of the formula's result fits it.
@@ -195,27 +195,9 @@ fn caching(view: &Context<'_>, messages: &Messages<'_>, samples: Option<&Samples
         lines.push(evidence(&fact.at, None));
     }
     let repeats = session.prompts.executed >= 2;
-    let measured = super::growth::judge(samples)
-        .filter(|growth| matches!(growth.trend.shape, Shape::Plateau | Shape::OneStep | Shape::Sawtooth));
+    let measured = super::growth::judge(session, samples).filter(super::growth::is_level);
     if let Some(growth) = &measured {
-        let what = messages.text(&format!("column-{}", super::growth::column_name(growth.column)), &[]);
-        let values = [
-            ("what", what),
-            ("level", text::mib(growth.trend.last_mib)),
-            ("seconds", text::number(growth.trend.seconds, 0)),
-        ];
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        figures.insert(
-            0,
-            figure(
-                "level",
-                messages.text("figure-level", &values),
-                Basis::Measured,
-                growth.trend.last_mib,
-                "MiB",
-                Vec::new(),
-            ),
-        );
+        figures.insert(0, super::growth::level(messages, growth));
     }
     let (grade, reason) = match (dynamic, mode.as_ref().is_some_and(|(_, at)| at.is_some()), repeats) {
         _ if measured.is_some() && repeats => (Grade::Strong, "grade-caching-measured"),

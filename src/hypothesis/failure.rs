@@ -9,7 +9,7 @@ use super::finding_builder::{FindingBuilder, counted, evidence, told};
 use super::host::is_absurd;
 use crate::catalog::messages::Messages;
 use crate::catalog::{AnswerDef, SignDef, SignOf, Verdict};
-use crate::timeline::{Evidence, Exception, ExceptionPlace};
+use crate::timeline::{EndingKind, Evidence, Exception, ExceptionPlace};
 
 /// Node packs that get a finding of their own.
 const PACKS_NAMED: usize = 3;
@@ -28,7 +28,9 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
         .filter(|exception| !stopped_by_user(exception, messages) && !handled_by_pack(exception, view))
         .filter(|exception| !of_server(exception, view, messages) && !optional_of_library(exception, view, messages))
         .filter(|exception| !told_by_host_oom(exception, view) && !super::import::tells(exception, view, messages))
-        .filter(|exception| !beside_start(exception, view) && !follows(exception, view, messages))
+        .filter(|exception| {
+            !of_abort_at_exit(exception, view) && !beside_start(exception, view) && !follows(exception, view, messages)
+        })
         .filter(|exception| !(told_by_oom(exception, view) || fault.is_some() && unnamed(exception)))
         .collect();
     // Each node pack is named once, by its last failure; of the rest the last one counts.
@@ -177,6 +179,12 @@ pub fn stopped_by_user(exception: &Exception, messages: &Messages<'_>) -> bool {
 
 fn unnamed(exception: &Exception) -> bool {
     exception.kind.is_none() && exception.message.is_empty()
+}
+
+/// The stack of an abort at exit: ComfyUI had been stopped, and Python gave up a thread that was still at work.
+fn of_abort_at_exit(exception: &Exception, view: &Context<'_>) -> bool {
+    let stopped = view.session.stopped.as_ref().is_some_and(|stop| stop.place < exception.at.place);
+    stopped && unnamed(exception) && view.ending().is_some_and(|ending| ending.kind == EndingKind::CleanStop)
 }
 
 fn absurd(exception: &Exception, view: &Context<'_>) -> bool {

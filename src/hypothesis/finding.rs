@@ -104,7 +104,7 @@ pub struct Figure {
 pub struct Candidate {
     /// Folder under `custom_nodes`.
     pub dir: String,
-    /// `traceback`, `known-fault`, `name-hint`, `own-loader`.
+    /// `traceback`, `known-fault`, `source`, `name-hint`, `own-loader`.
     pub why: String,
     pub reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]

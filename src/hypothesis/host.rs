@@ -270,8 +270,7 @@ fn in_flight_figures(view: &Context<'_>, messages: &Messages<'_>, ending: &Endin
         figures.push(told("in-flight", text, Basis::Measured, vec![flight.since_line]));
     }
     if let Some(mib) = ending.killed_anon_mib {
-        let of_kernel = ending.anon_at.or_else(|| ending.kills.first().map(|at| at.place.line));
-        let lines = of_kernel.into_iter().collect();
+        let lines = ending.killed_anon_line.into_iter().collect();
         figures.push(figure(
             "killed-anon-rss",
             messages.text("figure-anon", &[("size", &text::mib(mib))]),

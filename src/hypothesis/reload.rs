@@ -15,6 +15,9 @@ const NO_LIMIT_MIB: f64 = 1e9;
 /// Prompts that must have requested a class before "each prompt" may be said.
 const PROMPTS_NEEDED: u64 = 3;
 
+/// Prompts that take less have no time to lose by loading.
+const COSTLY_SECONDS: f64 = 0.5;
+
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     reloads(case.view, case.messages).into_iter().collect()
 }
@@ -34,6 +37,10 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
         .collect();
     again.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)).then_with(|| a.0.cmp(b.0)));
     let Some((class, load)) = again.first().copied() else { return rebuilt(view, messages) };
+    // Where a whole prompt takes no time, nothing is slow: a small model may be built anew each time.
+    if median_seconds(view).is_some_and(|seconds| seconds < COSTLY_SECONDS) {
+        return None;
+    }
     let fit = fit(view);
     let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
     let prompts = load.prompts.to_string();

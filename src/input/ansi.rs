@@ -2,7 +2,7 @@
 //!
 //! Only called on lines that hold such a sequence. Bare `[32m` without its escape byte is left to `prefix`.
 
-use super::scan::has_odd;
+use super::odd::has_odd;
 
 /// Where the next sequence begins, and its length.
 fn next(line: &[u8], from: usize) -> Option<(usize, usize)> {

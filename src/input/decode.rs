@@ -71,11 +71,6 @@ pub(crate) struct Unwide {
 }
 
 impl Unwide {
-    /// From here on, bytes are text as they stand.
-    pub(crate) fn passes(&self) -> bool {
-        self.kind.is_some() && self.decoder.is_none() && self.skip == 0
-    }
-
     /// What the input is; UTF-8 while that is not known.
     pub(crate) fn kind(&self) -> Kind {
         self.kind.unwrap_or(UTF8)
@@ -119,26 +114,6 @@ impl Unwide {
             self.pass(kind, &head, last && rest.is_empty(), &mut to);
             if !rest.is_empty() {
                 self.pass(kind, rest, last, &mut to);
-            }
-        }
-    }
-
-    /// Decodes `bytes` straight into `text`, whose length is then what was written; none when the beginning of the input
-    /// is still looked at.
-    pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Option<usize> {
-        let decoder = self.decoder.as_mut().filter(|_| self.skip == 0)?;
-        let (mut rest, mut written) = (bytes, 0);
-        loop {
-            // It is not shortened in between: zeros would be written again and again.
-            if text.len() < written + ROOM / 2 {
-                text.resize(written + ROOM, 0);
-            }
-            let to = text.get_mut(written..).unwrap_or_default();
-            let (result, read, more, _) = decoder.decode_to_utf8(rest, to, false);
-            written += more;
-            rest = rest.get(read..).unwrap_or_default();
-            if result == CoderResult::InputEmpty {
-                return Some(written);
             }
         }
     }

@@ -7,6 +7,7 @@
 use super::JsonKind;
 use super::decode::units;
 use super::line::{Place, Sink};
+use super::record;
 use super::split::Lines;
 use super::stamp;
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The largest JSON text that is kept in memory.
-const LARGEST: usize = 64 * 1024 * 1024;
+const LARGEST: usize = 16 * 1024 * 1024;
 /// Blanks that may stand before it.
 const BLANKS: usize = 4096;
 /// How deep values may be nested; deeper ones are left out.
@@ -162,6 +163,9 @@ pub(crate) fn deliver<S: Sink + ?Sized>(
     lines: &mut Lines,
     sink: &mut S,
 ) -> Option<JsonKind> {
+    if record::text_of(held).is_some() {
+        return None; // a single line of a collector's log
+    }
     let text = std::str::from_utf8(held).ok()?;
     let root: &RawValue = serde_json::from_str(text).ok()?;
     let spot = Spot { text, wide, at: 0, line: 1, byte: mark };

@@ -68,12 +68,16 @@ impl Segment<'_> {
 }
 
 /// The last frame of a progress bar.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Bar {
     pub done: u64,
     pub total: u64,
     /// Seconds per step, from `2.50s/it` or the inverse of `1.2it/s`; absent when the bar says `?`.
     pub seconds_per_step: Option<f64>,
+    /// Seconds since the bar began, as the frame shows them.
+    pub elapsed: Option<f64>,
+    /// Seconds that passed before the first step was counted, where a frame showed them.
+    pub before_first: Option<f64>,
 }
 
 /// Receives what the reader finds, in the order of the file.

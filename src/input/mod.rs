@@ -4,11 +4,11 @@
 //! What a text means is not decided here.
 
 mod ansi;
-mod batch;
 mod decode;
 mod error;
 mod json_log;
 mod line;
+mod odd;
 mod page;
 mod part;
 mod prefix;
@@ -16,36 +16,33 @@ mod progress_bar;
 mod raw;
 mod record;
 mod rows;
-mod scan;
 mod source;
 mod split;
 mod stamp;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use batch::Batch;
 pub(crate) use decode::CodePage;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
+pub use prefix::{DIALECTS, Dialect};
 pub(crate) use prefix::{level as level_of, strip as stripped};
 pub(crate) use raw::{Raw, RawLine};
 pub use source::{Compression, Source};
 
 use serde::Serialize;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _};
 
 /// How to read.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
-    /// Size of the blocks that are read; no result depends on it.
+    /// Size of the blocks that are read, in bytes; no result depends on it.
     pub block_size: usize,
-    /// Bytes after which a second thread helps with the lines; no result depends on it.
-    pub alone: u64,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { block_size: 256 * 1024, alone: 1024 * 1024 }
+        Self { block_size: 256 * 1024 }
     }
 }
 
@@ -92,66 +89,90 @@ pub enum JsonKind {
     Values,
 }
 
-/// Reads a source to its end.
-pub fn read<S: Sink + ?Sized>(
-    mut source: Source<'_>,
-    sink: &mut S,
-    options: &ReadOptions,
-) -> Result<Intake, InputError> {
-    let mut block = vec![0; options.block_size.max(1)];
+/// Reads the lines of a source to its end.
+///
+/// # Errors
+/// When there was nothing to read.
+pub fn read<S: Sink + ?Sized>(source: Source<'_>, sink: &mut S, options: &ReadOptions) -> Result<Intake, InputError> {
     let mut reader = Reader::new();
-    while let Some(n) = source.next(&mut block) {
-        reader.feed(block.get(..n).unwrap_or(&block), sink);
+    let end = source.blocks(options, |block| reader.feed(block, sink))?;
+    let mut intake = reader.finish(sink);
+    end.tell(&mut intake);
+    Ok(intake)
+}
+
+/// How a source ended.
+#[derive(Debug, Default)]
+pub(crate) struct SourceEnd {
+    compression: Option<Compression>,
+    /// Why reading ended before the end.
+    error: Option<String>,
+}
+
+impl SourceEnd {
+    /// Puts into `intake` what only the source knows.
+    pub(crate) fn tell(self, intake: &mut Intake) {
+        intake.compression = self.compression;
+        intake.truncated_by_error = self.error;
     }
-    source.conclude(reader, sink)
 }
 
 impl Source<'_> {
-    /// Reads the next bytes; none at the end, or when reading failed.
-    pub(crate) fn next(&mut self, block: &mut [u8]) -> Option<usize> {
+    /// Reads the next bytes; 0 at the end.
+    fn next(&mut self, block: &mut [u8]) -> std::io::Result<usize> {
         loop {
             match self.reader.read(block) {
-                Ok(0) => return None,
-                Ok(n) => return Some(n),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => {
-                    self.failed = Some(error);
-                    return None;
-                }
+                read => return read,
             }
         }
     }
 
-    /// Ends the reading; what is still open is told to the sink.
+    /// Reads to the end, block by block. What was read before reading failed counts.
     ///
     /// # Errors
     /// When there was nothing to read.
-    pub(crate) fn conclude<S: Sink + ?Sized>(self, reader: Reader, sink: &mut S) -> Result<Intake, InputError> {
-        let Self { name, compression, failed, .. } = self;
-        if reader.bytes() == 0 {
+    pub(crate) fn blocks(self, options: &ReadOptions, mut each: impl FnMut(&[u8])) -> Result<SourceEnd, InputError> {
+        let mut source = self;
+        let mut block = vec![0; options.block_size.max(1)];
+        let (mut nothing, mut failed) = (true, None);
+        loop {
+            match source.next(&mut block) {
+                Ok(0) => break,
+                Ok(length) => {
+                    nothing = false;
+                    each(block.get(..length).unwrap_or(&block));
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        let Self { name, compression, .. } = source;
+        if nothing {
             return Err(match (failed, compression) {
                 (None, _) => InputError::Empty { name },
                 (Some(source), None) => InputError::CannotRead { name, source },
                 (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
             });
         }
-        let mut intake = reader.finish(sink);
-        intake.compression = compression;
-        intake.truncated_by_error = failed.map(|error| error.to_string());
-        Ok(intake)
+        Ok(SourceEnd { compression, error: failed.map(|error| error.to_string()) })
     }
 }
 
 /// Takes bytes as they come.
 #[derive(Default)]
 pub struct Reader {
-    decoder: Decoder,
+    /// Bytes taken so far.
+    bytes: u64,
+    unwide: decode::Unwide,
     text: Text,
 }
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("bytes", &self.bytes()).finish_non_exhaustive()
+        f.debug_struct("Reader").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -165,7 +186,7 @@ impl Reader {
     /// Bytes taken so far.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.decoder.bytes
+        self.bytes
     }
 
     /// Takes the next bytes, and tells the sink about all parts that end in them.
@@ -173,8 +194,9 @@ impl Reader {
         if bytes.is_empty() {
             return;
         }
+        self.bytes += bytes.len() as u64;
         let text = &mut self.text;
-        self.decoder.decode(bytes, |kind, block| text.feed(kind, block, sink));
+        self.unwide.feed(bytes, false, |kind, block| text.feed(kind, block, sink));
     }
 
     /// The writer pauses: what only waited for a continuation is told to the sink.
@@ -184,74 +206,20 @@ impl Reader {
 
     /// Ends the input: what is still open is told to the sink.
     pub fn finish<S: Sink + ?Sized>(self, sink: &mut S) -> Intake {
-        let Self { mut decoder, mut text } = self;
-        decoder.unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
+        let Self { bytes, mut unwide, mut text } = self;
+        unwide.feed(&[], true, |kind, block| text.feed(kind, block, sink));
         let mut intake = text.finish(sink);
-        intake.bytes = decoder.bytes;
+        intake.bytes = bytes;
         if !matches!(intake.encoding, "gbk" | "gb18030" | "shift_jis" | "big5" | "euc-kr" | "euc-jp") {
-            intake.encoding = decoder.unwide.kind().name;
+            intake.encoding = unwide.kind().name;
         }
         intake
     }
-
-    /// Its two halves, for two threads.
-    pub(crate) fn split(self) -> (Decoder, Text) {
-        (self.decoder, self.text)
-    }
-
-    /// The reader of two halves.
-    pub(crate) fn join(decoder: Decoder, text: Text) -> Self {
-        Self { decoder, text }
-    }
 }
 
-/// The half of a reader that knows the input's encoding.
+/// Decoded text: on its way to lines, or kept until it is known to be JSON.
 #[derive(Default)]
-pub(crate) struct Decoder {
-    bytes: u64,
-    unwide: decode::Unwide,
-}
-
-impl Decoder {
-    fn decode(&mut self, bytes: &[u8], to: impl FnMut(decode::Kind, &[u8])) {
-        self.bytes += bytes.len() as u64;
-        self.unwide.feed(bytes, false, to);
-    }
-
-    /// How `bytes` become text: they are text as they stand, or what they give is put into `text`.
-    pub(crate) fn decode_into(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Decoded {
-        if self.unwide.passes() {
-            self.bytes += bytes.len() as u64;
-            return Decoded { kind: self.unwide.kind(), in_place: true, length: bytes.len() };
-        }
-        let length = match self.unwide.decode_into(bytes, text) {
-            Some(length) => {
-                self.bytes += bytes.len() as u64;
-                length
-            }
-            None => {
-                text.clear();
-                self.decode(bytes, |_, block| text.extend_from_slice(block));
-                text.len()
-            }
-        };
-        Decoded { kind: self.unwide.kind(), in_place: false, length }
-    }
-}
-
-/// How a block was decoded.
-#[derive(Clone, Copy)]
-pub(crate) struct Decoded {
-    kind: decode::Kind,
-    /// It was text before.
-    pub(crate) in_place: bool,
-    /// Bytes of the text.
-    pub(crate) length: usize,
-}
-
-/// The half of a reader that takes decoded text: on its way to lines, or kept until it is known to be JSON.
-#[derive(Default)]
-pub(crate) struct Text {
+struct Text {
     begun: bool,
     kind: Option<decode::Kind>,
     look: Look,
@@ -260,13 +228,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Takes the next decoded block.
-    pub(crate) fn take<S: Sink + ?Sized>(&mut self, decoded: Decoded, block: &[u8], sink: &mut S) {
-        if !block.is_empty() {
-            self.feed(decoded.kind, block, sink);
-        }
-    }
-
     fn feed<S: Sink + ?Sized>(&mut self, kind: decode::Kind, block: &[u8], sink: &mut S) {
         if !self.begun {
             self.begun = true;

@@ -8,6 +8,7 @@ mod hand_over;
 
 use super::decode::Legacy;
 use super::line::{Level, Place, Sink};
+use super::odd::has_odd;
 use super::progress_bar;
 use super::rows::Rows;
 use super::{ansi, page, prefix, record, stamp};
@@ -129,8 +130,7 @@ impl Parts {
         self.calm = self.is_calm();
     }
 
-    /// Takes a whole line in which nothing is odd; false when it needs a closer look. Nearly all lines of a plain log
-    /// end here.
+    /// Takes a whole line if it is plain; false when it needs a closer look. Nearly all lines of a plain log end here.
     #[inline]
     pub(crate) fn take_plain<S: Sink + ?Sized>(&mut self, raw: &[u8], line: Place, sink: &mut S) -> bool {
         if !self.calm || !self.entry_stamp.is_empty() {
@@ -141,7 +141,7 @@ impl Parts {
         let text = text.get(indent..).unwrap_or_default();
         // See `take` and `plain_text` for what these may mean.
         let special = matches!(text, [b'{', b'"', ..] | [.., b'-' | b']' | b'>']) || raw.get(10) == Some(&b'T');
-        if special || !prefix::is_bare(text) {
+        if special || has_odd(text) || !prefix::is_bare(text) {
             return false;
         }
         sink.plain(text, line, u32::try_from(indent).unwrap_or(u32::MAX));

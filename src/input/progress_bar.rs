@@ -159,7 +159,7 @@ fn counts(s: &[u8]) -> Option<(Option<Bar>, usize, bool)> {
     let (total, n) = if s.get(at) == Some(&b'?') { (0, 1) } else { amount(s.get(at..)?)? };
     at += n;
     at += s.get(at..)?.iter().take(8).take_while(|b| b.is_ascii_alphabetic()).count();
-    let mut figures = (total > 0).then_some(Bar { done, total, seconds_per_step: None });
+    let mut figures = (total > 0).then_some(Bar { done, total, ..Bar::default() });
     let open = blanks(s, at);
     if s.get(open) != Some(&b'[') {
         // Cut before the bracket: a frame only when nothing follows.
@@ -169,6 +169,7 @@ fn counts(s: &[u8]) -> Option<(Option<Bar>, usize, bool)> {
     let bracket = bracket(inner)?;
     if let Some(bar) = &mut figures {
         bar.seconds_per_step = bracket.rate;
+        bar.elapsed = bracket.elapsed;
     }
     Some((figures, open + 1 + bracket.end, bracket.closed))
 }
@@ -176,6 +177,8 @@ fn counts(s: &[u8]) -> Option<(Option<Bar>, usize, bool)> {
 /// What stands between the brackets.
 struct Bracket {
     rate: Option<f64>,
+    /// Seconds since the bar began.
+    elapsed: Option<f64>,
     end: usize,
     closed: bool,
 }
@@ -183,6 +186,19 @@ struct Bracket {
 /// Reads `00:00<00:15,  1.22it/s, loss=1]`; stops where the form breaks, as in a frame that was cut.
 // Long: a small grammar, read from left to right.
 fn bracket(s: &[u8]) -> Option<Bracket> {
+    let found = inner(s)?;
+    Some(Bracket { elapsed: clock(s), ..found })
+}
+
+/// Seconds of `05:36` or `1:02:03` at the beginning.
+fn clock(s: &[u8]) -> Option<f64> {
+    let length = s.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b':').count();
+    let text = std::str::from_utf8(s.get(..length)?).ok()?;
+    let mut parts = text.split(':').map(|part| part.parse::<u32>().ok());
+    parts.try_fold(0.0, |seconds, part| Some(seconds * 60.0 + f64::from(part?)))
+}
+
+fn inner(s: &[u8]) -> Option<Bracket> {
     let time = |from: usize| {
         s.get(from..)
             .unwrap_or_default()
@@ -194,13 +210,13 @@ fn bracket(s: &[u8]) -> Option<Bracket> {
     if at == 0 && !s.is_empty() {
         return None;
     }
-    let stop = |end: usize, rate: Option<f64>| Some(Bracket { rate, end, closed: false });
+    let stop = |end: usize, rate: Option<f64>| Some(Bracket { rate, elapsed: None, end, closed: false });
     if s.get(at) == Some(&b'<') {
         at += 1;
         at += time(at);
     }
     match s.get(at) {
-        Some(b']') => return Some(Bracket { rate: None, end: at + 1, closed: true }),
+        Some(b']') => return Some(Bracket { rate: None, elapsed: None, end: at + 1, closed: true }),
         Some(b',') => at = blanks(s, at + 1),
         _ => return stop(at, None),
     }
@@ -245,7 +261,7 @@ fn bracket(s: &[u8]) -> Option<Bracket> {
         }
     });
     if s.get(at) == Some(&b']') {
-        return Some(Bracket { rate, end: at + 1, closed: true });
+        return Some(Bracket { rate, elapsed: None, end: at + 1, closed: true });
     }
     postfix(s, blanks(s, at + 1), rate)
 }
@@ -256,12 +272,12 @@ fn postfix(s: &[u8], from: usize, rate: Option<f64>) -> Option<Bracket> {
     for (at, byte) in s.iter().enumerate().skip(from).take(DRAWN) {
         match byte {
             b'[' => depth += 1,
-            b']' if depth == 0 => return Some(Bracket { rate, end: at + 1, closed: true }),
+            b']' if depth == 0 => return Some(Bracket { rate, elapsed: None, end: at + 1, closed: true }),
             b']' => depth -= 1,
             _ => {}
         }
     }
-    Some(Bracket { rate, end: from.min(s.len()), closed: false })
+    Some(Bracket { rate, elapsed: None, end: from.min(s.len()), closed: false })
 }
 
 /// Reads `20` or `1.50k`; numbers with a prefix count in powers of ten.
@@ -291,7 +307,7 @@ mod tests {
     use super::*;
 
     fn bar(done: u64, total: u64, rate: Option<f64>) -> Option<Bar> {
-        Some(Bar { done, total, seconds_per_step: rate })
+        Some(Bar { done, total, seconds_per_step: rate, ..Bar::default() })
     }
 
     // Long: a small grammar, read from left to right.

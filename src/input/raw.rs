@@ -37,6 +37,8 @@ pub(crate) struct Raw<'s> {
     line: Vec<u8>,
     bytes: u64,
     ended: bool,
+    /// Why reading ended before the end.
+    failed: Option<io::Error>,
 }
 
 impl<'s> Raw<'s> {
@@ -51,6 +53,7 @@ impl<'s> Raw<'s> {
             line: Vec::new(),
             bytes: 0,
             ended: false,
+            failed: None,
         }
     }
 
@@ -70,7 +73,11 @@ impl<'s> Raw<'s> {
         self.at = 0;
         while self.decoded.is_empty() && !self.ended {
             let decoded = &mut self.decoded;
-            if let Some(read) = self.source.next(&mut self.block) {
+            let read = self.source.next(&mut self.block).unwrap_or_else(|error| {
+                self.failed = Some(error);
+                0
+            });
+            if read > 0 {
                 self.bytes += read as u64;
                 let bytes = self.block.get(..read).unwrap_or_default();
                 self.unwide.feed(bytes, false, |_, text| decoded.extend_from_slice(text));
@@ -119,8 +126,8 @@ impl<'s> Raw<'s> {
     /// # Errors
     /// The input is empty, or reading failed at its first byte.
     pub(crate) fn conclude(self) -> Result<(), InputError> {
-        let Source { name, compression, failed, .. } = self.source;
-        match (self.bytes, failed, compression) {
+        let Source { name, compression, .. } = self.source;
+        match (self.bytes, self.failed, compression) {
             (1.., ..) => Ok(()),
             (0, None, _) => Err(InputError::Empty { name }),
             (0, Some(source), None) => Err(InputError::CannotRead { name, source }),

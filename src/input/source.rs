@@ -34,8 +34,6 @@ pub struct Source<'a> {
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send + 'a>,
     pub(crate) compression: Option<Compression>,
-    /// Why reading ended before the end.
-    pub(crate) failed: Option<std::io::Error>,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -112,7 +110,7 @@ impl<'a> Source<'a> {
             Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
             Some(Compression::Zstd) => Box::new(ZstdFrames::new(BufReader::new(whole))),
         };
-        Ok(Self { name, reader, compression, failed: None })
+        Ok(Self { name, reader, compression })
     }
 }
 
@@ -138,6 +136,11 @@ impl<R: BufRead> ZstdFrames<R> {
                 Ok(()) => return Ok(true),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
                     std::io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut std::io::sink())?;
+                }
+                Err(FrameDecoderError::WindowSizeTooBig { requested }) => {
+                    let mib = requested / (1024 * 1024);
+                    let words = format!("it needs a window of {mib} MiB to be unpacked, and 100 MiB are allowed");
+                    return Err(std::io::Error::new(ErrorKind::InvalidData, words));
                 }
                 Err(error) => return Err(std::io::Error::new(ErrorKind::InvalidData, error.to_string())),
             }

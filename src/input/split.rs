@@ -7,10 +7,10 @@
 
 use super::decode::units;
 use super::line::{Place, Sink};
+use super::odd::has_odd;
 use super::part::{End, Parts};
 use super::progress_bar;
-use super::scan::{Bits, PIECE, Scan, Word, has_odd};
-use memchr::memchr2;
+use memchr::{memchr2, memchr2_iter};
 
 /// The longest part that is looked at; what is longer is cut.
 pub(crate) const LONGEST: usize = 1024 * 1024;
@@ -18,7 +18,6 @@ pub(crate) const LONGEST: usize = 1024 * 1024;
 /// Splits blocks and feeds `Parts`.
 pub(crate) struct Lines {
     pub(crate) parts: Parts,
-    scan: Scan,
     /// Beginning of a part whose end was not seen yet.
     carry: Vec<u8>,
     /// Bytes of the open part beyond the cap, whole.
@@ -40,42 +39,6 @@ pub(crate) struct Lines {
     pub(crate) lf: u64,
     pub(crate) crlf: u64,
     pub(crate) cr_parts: u64,
-}
-
-/// Where bytes of a kind end that were passed.
-#[derive(Clone, Copy, Default)]
-struct Passed {
-    /// The last odd byte.
-    odd: usize,
-    /// The last closing bracket.
-    closing: usize,
-}
-
-impl Passed {
-    /// Passes a word that begins at `base`.
-    #[inline]
-    fn word(&mut self, word: Word, base: usize) {
-        self.odd = end_of(word.odd, base).unwrap_or(self.odd);
-        self.closing = end_of(word.closing, base).unwrap_or(self.closing);
-    }
-
-    /// Where the last odd byte ends, the bits `odd` of the word at `base` included.
-    #[inline]
-    fn odd(self, odd: u64, base: usize) -> usize {
-        end_of(odd, base).unwrap_or(self.odd)
-    }
-
-    /// The same for closing brackets.
-    #[inline]
-    fn closing(self, closing: u64, base: usize) -> usize {
-        end_of(closing, base).unwrap_or(self.closing)
-    }
-}
-
-/// Where the last byte ends whose bit is set in the word that begins at `base`.
-#[inline]
-fn end_of(word: u64, base: usize) -> Option<usize> {
-    word.checked_ilog2().map(|last| base + last as usize + 1)
 }
 
 /// Something goes on in the line that ends at `at` with a carriage return.
@@ -120,10 +83,11 @@ impl Series {
     }
 }
 
-/// The percentage of a usual frame, to be compared with others; the caller knows that it holds one closing bracket.
+/// The percentage of a usual frame that fills its text, to be compared with others.
 #[inline]
 fn frame(part: &[u8]) -> Option<u32> {
-    let whole = progress_bar::begins(part) && part.last() == Some(&b']') && part.len() <= LONGEST;
+    // The bracket that ends a frame must be the only one.
+    let whole = part.len() <= LONGEST && progress_bar::fills(part);
     part.first_chunk::<4>().filter(|_| whole).map(|head| u32::from_be_bytes(*head))
 }
 
@@ -131,7 +95,6 @@ impl Default for Lines {
     fn default() -> Self {
         Self {
             parts: Parts::new(),
-            scan: Scan::new(),
             carry: Vec::new(),
             beyond: 0,
             cr: false,
@@ -232,45 +195,28 @@ impl Lines {
 
     /// Hands on all parts that end within the block; where the open one begins.
     fn whole_parts<S: Sink + ?Sized>(&mut self, block: &[u8], sink: &mut S) -> usize {
-        let mut bits = Bits::new();
         let mut series = Series::default();
         let mut start = 0;
-        let mut passed = Passed::default();
-        for (number, piece) in block.chunks(PIECE).enumerate() {
-            for (at, word) in self.scan.words(piece, &mut bits).enumerate() {
-                let base = number * PIECE + at * 64;
-                let mut breaks = word.breaks;
-                while breaks != 0 {
-                    let at = base + breaks.trailing_zeros() as usize;
-                    let below = (breaks & breaks.wrapping_neg()) - 1;
-                    breaks &= breaks - 1;
-                    if at < start {
-                        continue; // the line feed of a CR LF
-                    }
-                    let text = block.get(start..at).unwrap_or_default();
-                    let mut odd = passed.odd(word.odd & below, base) > start;
-                    // A frame has a percentage, which is odd.
-                    if odd || !series.is_idle() {
-                        // The bracket that ends a frame must be the only one.
-                        let closing = word.closing & (below >> 1);
-                        let percent = frame(text).filter(|_| passed.closing(closing, base) <= start);
-                        if let Some(percent) = percent
-                            && series.goes_on(percent)
-                            && is_redrawn(block, at)
-                        {
-                            series.wait(percent, start, at);
-                            start = at + 1;
-                            continue;
-                        }
-                        self.series_ends(block, &mut series, percent, sink);
-                        odd |= percent.is_some();
-                    }
-                    match self.part_ends(block, at, text, odd, sink) {
-                        Some(next) => start = next,
-                        None => return block.len(),
-                    }
-                }
-                passed.word(word, base);
+        for at in memchr2_iter(b'\n', b'\r', block) {
+            if at < start {
+                continue; // the line feed of a CR LF
+            }
+            let text = block.get(start..at).unwrap_or_default();
+            let percent = frame(text);
+            if let Some(percent) = percent
+                && series.goes_on(percent)
+                && is_redrawn(block, at)
+            {
+                series.wait(percent, start, at);
+                start = at + 1;
+                continue;
+            }
+            if percent.is_some() || !series.is_idle() {
+                self.series_ends(block, &mut series, percent, sink);
+            }
+            match self.part_ends(block, at, text, sink) {
+                Some(next) => start = next,
+                None => return block.len(),
             }
         }
         self.series_ends(block, &mut series, None, sink);
@@ -279,51 +225,24 @@ impl Lines {
 
     /// A part ends at a break; where the next part begins, if the block tells.
     #[inline]
-    fn part_ends<S: Sink + ?Sized>(
-        &mut self,
-        block: &[u8],
-        at: usize,
-        text: &[u8],
-        odd: bool,
-        sink: &mut S,
-    ) -> Option<usize> {
-        // A stamp in brackets is no rare thing, and no plain line begins with one.
-        let plain = !odd && !matches!(text, [b'[', b'0'..=b'9', ..]);
-        if plain && block.get(at) == Some(&b'\n') && self.plain_line(text, sink) {
-            return Some(at + 1);
-        }
-        self.other_part_ends(block, at, text, odd, sink)
-    }
-
-    /// The same for what is no plain line; apart from it, so that plain lines find a short way through.
-    #[inline(never)]
-    fn other_part_ends<S: Sink + ?Sized>(
-        &mut self,
-        block: &[u8],
-        at: usize,
-        text: &[u8],
-        odd: bool,
-        sink: &mut S,
-    ) -> Option<usize> {
-        if block.get(at) == Some(&b'\n') {
-            self.hand_on(text, odd, End::Line, 1, false, sink);
-            return Some(at + 1);
-        }
-        match block.get(at + 1) {
-            Some(b'\n') => {
-                self.hand_on(text, odd, End::Line, 2, true, sink);
-                Some(at + 2)
+    fn part_ends<S: Sink + ?Sized>(&mut self, block: &[u8], at: usize, text: &[u8], sink: &mut S) -> Option<usize> {
+        let (end, length, crlf) = match (block.get(at), block.get(at + 1)) {
+            (Some(b'\n'), _) => {
+                if self.plain_line(text, sink) {
+                    return Some(at + 1);
+                }
+                (End::Line, 1, false)
             }
-            Some(_) => {
-                self.hand_on(text, odd, End::Cr, 1, false, sink);
-                Some(at + 1)
-            }
-            None => {
+            (_, Some(b'\n')) => (End::Line, 2, true),
+            (_, Some(_)) => (End::Cr, 1, false),
+            (_, None) => {
                 self.keep(text);
                 self.cr = true;
-                None
+                return None;
             }
-        }
+        };
+        self.hand_on(text, end, length, crlf, sink);
+        Some(at + length as usize)
     }
 
     /// The next part does not wait with the frames of `series`: it is another text, or a frame of `percent` that begins
@@ -336,7 +255,7 @@ impl Lines {
             } else {
                 self.skip_frames(block.get(series.from..series.last), series.waiting - 1);
                 let last = block.get(series.last..series.to).unwrap_or_default();
-                self.hand_on(last, true, End::Cr, 1, false, sink);
+                self.hand_on(last, End::Cr, 1, false, sink);
             }
             series.waiting = 0;
         }
@@ -370,19 +289,17 @@ impl Lines {
     fn carried<S: Sink + ?Sized>(&mut self, end: End, terminator: u64, crlf: bool, sink: &mut S) {
         let carry = std::mem::take(&mut self.carry);
         let beyond = std::mem::take(&mut self.beyond);
-        let odd = has_odd(&carry);
         self.long_lines += u64::from(beyond > 0);
         self.position += beyond * if self.wide { 2 } else { 1 };
-        self.hand_on(&carry, odd, end, terminator, crlf, sink);
+        self.hand_on(&carry, end, terminator, crlf, sink);
         self.carry = carry;
         self.carry.clear();
     }
 
-    /// Hands on a line of plain text; false when it needs a closer look. Not inlined: what the loop over the bits of a
-    /// block needs would have to make room for it in the processor's registers.
-    #[inline(never)]
+    /// Hands on a line of plain text; false when it needs a closer look.
     fn plain_line<S: Sink + ?Sized>(&mut self, text: &[u8], sink: &mut S) -> bool {
-        let usual = self.fixed.is_none() && text.len() <= LONGEST;
+        // A stamp in brackets is no rare thing, and no plain line begins with one.
+        let usual = self.fixed.is_none() && text.len() <= LONGEST && !matches!(text, [b'[', b'0'..=b'9', ..]);
         if !usual || !self.parts.take_plain(text, self.line, sink) {
             return false;
         }
@@ -393,23 +310,14 @@ impl Lines {
         true
     }
 
-    fn hand_on<S: Sink + ?Sized>(
-        &mut self,
-        part: &[u8],
-        odd: bool,
-        end: End,
-        terminator: u64,
-        crlf: bool,
-        sink: &mut S,
-    ) {
+    fn hand_on<S: Sink + ?Sized>(&mut self, part: &[u8], end: End, terminator: u64, crlf: bool, sink: &mut S) {
         let looked_at = if part.len() > LONGEST {
             self.long_lines += 1;
             part.get(..LONGEST).unwrap_or(part)
         } else {
             part
         };
-        let odd = if looked_at.len() < part.len() { has_odd(looked_at) } else { odd };
-        self.parts.take(looked_at, odd, end, self.line, sink);
+        self.parts.take(looked_at, has_odd(looked_at), end, self.line, sink);
         let length = if self.wide { 2 * (units(part) + terminator) } else { part.len() as u64 + terminator };
         self.position += length;
         match end {

@@ -32,6 +32,8 @@ pub struct Follower {
     memory: Vec<u8>,
     /// The last read found the end; what comes now may be another text.
     at_end: bool,
+    /// There was a file of this name: a folder in its place is a moment between two files.
+    seen: bool,
 }
 
 /// What tells two files of one name apart.
@@ -40,7 +42,7 @@ type Identity = (u64, u64);
 impl Follower {
     /// Nothing is opened yet.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), file: None, position: 0, memory: Vec::new(), at_end: false }
+        Self { path: path.to_owned(), file: None, position: 0, memory: Vec::new(), at_end: false, seen: false }
     }
 
     /// Reads what is new into `block`.
@@ -84,6 +86,9 @@ impl Follower {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(error),
         };
+        if kind.is_dir() && self.seen {
+            return Ok(false);
+        }
         if kind.is_dir() {
             return Err(ErrorKind::IsADirectory.into());
         }
@@ -95,6 +100,7 @@ impl Follower {
             Ok(file) => {
                 let data = file.metadata()?;
                 self.file = Some((file, identity(&data)));
+                self.seen = true;
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -135,9 +141,7 @@ impl Follower {
         if length < self.position {
             return Ok(true);
         }
-        if length == self.position {
-            return Ok(false);
-        }
+        // Of the same length it may still be another text.
         file.seek(SeekFrom::Start(self.position - self.memory.len() as u64))?;
         let mut there = vec![0; self.memory.len()];
         match file.read_exact(&mut there) {

@@ -4,7 +4,6 @@
 
 mod changes;
 mod follow;
-mod growing_log;
 mod processes;
 mod rate_limit;
 mod sample;
@@ -13,8 +12,7 @@ mod stats;
 
 pub use changes::{Change, ChangeKind, Changes};
 pub use follow::{Follower, Poll};
-pub use growing_log::GrowingLog;
 pub use processes::{Usage, pss_kib, tree, usage};
-pub use sample::{GpuReading, HEADER, Sampler};
+pub use sample::{GpuReading, HEADER, Sampler, prompt_line};
 pub use server::{USUAL_SERVER, running_log};
 pub use stats::{Stats, StatsError, StatsUrl, parse_stats};

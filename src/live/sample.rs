@@ -14,7 +14,7 @@ use super::stats::Stats;
 use crate::probe::{Cgroup, Host, glance};
 
 /// First line of a samples file.
-pub const HEADER: &str = "time,epoch,processes,rss_kb,rss_anon_kb,pss_kb,cgroup_current_kb,cgroup_max_kb,cgroup_oom_kills,mem_available_kb,swap_used_kb,vram_used_mib,vram_total_mib,process_vram_mib,allocator_reserved_mib,allocator_free_mib,stats_vram_free_mib,stats_ram_free_mib";
+pub const HEADER: &str = "time,epoch,processes,rss_kb,rss_anon_kb,pss_kb,cgroup_current_kb,cgroup_max_kb,cgroup_oom_kills,mem_available_kb,swap_used_kb,vram_used_mib,vram_total_mib,process_vram_mib,allocator_reserved_mib,allocator_free_mib,stats_vram_free_mib,stats_ram_free_mib,prompt";
 
 /// Between two readings of PSS, at least.
 const PSS_PAUSE: Duration = Duration::from_secs(10);
@@ -106,10 +106,21 @@ impl<'h, H: Host> Sampler<'h, H> {
             mib(stats.torch_free_mib),
             mib(stats.vram_free_mib),
             mib(stats.ram_free_mib),
+            String::new(),
         ];
         writeln!(out, "{}", fields.join(","))?;
         out.flush()
     }
+}
+
+/// Writes a row that tells what a prompt did at a time, in seconds since 1970.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn prompt_line(epoch: f64, what: &str, out: &mut dyn Write) -> io::Result<()> {
+    let time = DateTime::<Utc>::from(UNIX_EPOCH + Duration::from_secs_f64(epoch.max(0.0)));
+    let blank = ",".repeat(HEADER.matches(',').count() - 1);
+    writeln!(out, "{},{epoch:.3}{blank}{what}", time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }
 
 fn number(value: Option<u64>) -> String {
@@ -152,6 +163,11 @@ mod tests {
         }
         let read = read_samples("x", file.as_slice()).unwrap();
         assert!(read.has_time && read.points.len() == 2 && read.skipped == 0);
+        let mut stamped = file.clone();
+        prompt_line(read.points[0].seconds + 0.25, crate::samples::PROMPT_ENDED, &mut stamped).unwrap();
+        let again = read_samples("x", stamped.as_slice()).unwrap();
+        assert_eq!((again.points.len(), again.skipped), (2, 0), "no reading, and no fault");
+        assert!((again.ended[0] - read.points[0].seconds - 0.25).abs() < 0.002, "{:?}", again.ended);
         assert_eq!(read.points[0].vram_mib, Some(3012.0), "the driver's figure, not the allocator's");
         if cfg!(target_os = "linux") {
             assert_eq!(read.ram_column(), Some(Column::Anon));

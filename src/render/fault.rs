@@ -173,6 +173,7 @@ mod tests {
             UsageError::NotUsed { option: "--env" },
             UsageError::StoppedBeforeKnown,
             UsageError::StoppedEarly,
+            UsageError::NoRules { path: given() },
             UsageError::StillPrivate { lines: "12, 88".to_owned() },
             UsageError::SideEvidence { what: "facts", path: given(), source: Error::other("disk") },
         ]

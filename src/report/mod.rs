@@ -2,6 +2,7 @@
 
 pub mod bisection;
 mod checklist;
+mod class_source;
 mod clean_json;
 mod comparison;
 mod page_lines;
@@ -13,10 +14,13 @@ mod report;
 mod triage;
 
 pub use checklist::*;
+pub use class_source::{ClassSource, add_class_source, class_source};
 pub use comparison::*;
 pub use page_lines::{PageLine, page_lines};
 pub use pictures::*;
 pub use probe::*;
-pub use redaction::{Open, Survey, checked, learn, read_clean, redactor, write_clean};
+pub use redaction::{Open, Survey, checked, learn, redactor, write_clean};
 pub use report::*;
-pub use triage::{Question, Read, answer, read_log};
+pub use triage::{Question, answer, read_log};
+
+pub use crate::pipeline::Read;

@@ -8,12 +8,9 @@ use std::io::{self, Write};
 use serde::de::IgnoredAny;
 
 use super::clean_json::rewrite;
-use super::triage::Read;
 use crate::catalog::Packs;
-use crate::event::Classifier;
-use crate::input::{self, Bar, CodePage, InputError, Place, Raw, RawLine, ReadOptions, Segment, Sink, Source};
+use crate::input::{CodePage, InputError, Raw, RawLine, Source};
 use crate::redact::{Checked, Redactor, Window, plain};
-use crate::timeline::Fold;
 
 /// Opens the same log again and again.
 pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
@@ -153,26 +150,6 @@ impl Group {
     }
 }
 
-/// Reads a log to its end; nothing private reaches the story.
-///
-/// # Errors
-/// What the input layer says: missing, unreadable, empty, a folder.
-pub fn read_clean(
-    open: &Open<'_>,
-    packs: &Packs,
-    options: &ReadOptions,
-    redactor: &mut Redactor,
-) -> Result<Read, InputError> {
-    redactor.begin();
-    let mut sink = Clean { inner: Classifier::new(packs, Fold::new(packs)), redactor };
-    let mut intake = input::read(open()?, &mut sink, options)?;
-    let Clean { inner, redactor } = sink;
-    let (fold, tally) = inner.into_parts();
-    intake.sample = intake.sample.iter().map(|line| redactor.line(line)).collect();
-    intake.truncated_by_error = intake.truncated_by_error.map(|error| redactor.line(&error));
-    Ok(Read::new(fold.finish(), tally, intake))
-}
-
 /// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns how many bytes
 /// were left out, behind lines longer than any that is looked at.
 ///
@@ -230,22 +207,4 @@ pub fn checked(source: Source<'_>, redactor: &Redactor) -> Result<Checked, Input
     }
     raw.conclude()?;
     Ok(checker.end())
-}
-
-/// Hands on texts without what is private.
-struct Clean<'r, S> {
-    inner: S,
-    redactor: &'r mut Redactor,
-}
-
-impl<S: Sink> Sink for Clean<'_, S> {
-    fn segment(&mut self, segment: &Segment<'_>) {
-        let text = String::from_utf8_lossy(segment.text);
-        let clean = self.redactor.line(&text);
-        self.inner.segment(&Segment { text: clean.as_bytes(), ..*segment });
-    }
-
-    fn bar(&mut self, place: Place, bar: Bar) {
-        self.inner.bar(place, bar);
-    }
 }

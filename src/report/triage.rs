@@ -12,10 +12,10 @@ use super::report::{
 };
 use crate::catalog::{Packs, Verdict};
 use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
-use crate::event::{self, Classifier, Tally};
-use crate::input::{InputError, Intake, ReadOptions, Source};
+use crate::input::{InputError, ReadOptions, Source};
+use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
-use crate::timeline::{DuplicateLineFilter, Exception, Flag, Fold, OomRecord, Session, Timeline};
+use crate::timeline::{EndingKind, Exception, Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
 #[derive(Debug, Clone, Default)]
@@ -35,33 +35,12 @@ pub struct Question {
 /// Name of a log that came through a pipe.
 const PIPE: &str = "-";
 
-/// A log that was read: its story, and how far it was understood.
-#[derive(Debug, Clone)]
-pub struct Read {
-    pub timeline: Timeline,
-    pub tally: Tally,
-    pub intake: Intake,
-}
-
-impl Read {
-    /// What was read; `intake` knows whether that is the whole log.
-    pub(crate) fn new(mut timeline: Timeline, tally: Tally, intake: Intake) -> Self {
-        if intake.truncated_by_error.is_some() {
-            timeline.break_off();
-        }
-        Self { timeline, tally, intake }
-    }
-}
-
 /// Reads a log to its end.
 ///
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn read_log(source: Source, packs: &Packs, options: &ReadOptions) -> Result<Read, InputError> {
-    let mut classifier = Classifier::new(packs, DuplicateLineFilter::new(Fold::new(packs)));
-    let intake = event::read(source, &mut classifier, options)?;
-    let (story, tally) = classifier.into_parts();
-    Ok(Read::new(story.finish(), tally, intake))
+    Pipeline::new(packs, PipelineOptions { read: options.clone(), ..PipelineOptions::default() }).read(source)
 }
 
 /// The report on a log that was read.
@@ -338,7 +317,10 @@ fn ending(timeline: &Timeline, messages: &Messages<'_>) -> EndingReport {
     };
     let kind =
         serde_json::to_value(ending.kind).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-    let line = ending.at.as_ref().map_or_else(String::new, |at| at.place.line.to_string());
+    // Where a log stops is its last line, which may be a bar's.
+    let stops = matches!(ending.kind, EndingKind::Abrupt);
+    let last = timeline.sessions.last().map(|session| session.last_line).filter(|_| stops);
+    let line = last.or(ending.at.as_ref().map(|at| at.place.line)).map_or_else(String::new, |line| line.to_string());
     let text = messages.text(&format!("ending-{kind}"), &[("line", &line)]);
     EndingReport {
         kind,

@@ -1,7 +1,7 @@
 //! CSV with a header line, or JSON lines, become samples in MiB.
 //!
 //! Known columns: `time` or `epoch`; `rss_anon_*` (or `anon_*`), `rss_*`, `pss_*`, `cgroup_current_*`,
-//! `mem_available_*`, `vram_used_*`. The end of a name gives its unit: `_kb`/`_kib`, `_mb`/`_mib`, `_gib`, else bytes. Others are ignored.
+//! `mem_available_*`, `vram_used_*`; `prompt`, whose rows tell when a prompt began or ended instead of a reading. The end of a name gives its unit: `_kb`/`_kib`, `_mb`/`_mib`, `_gib`, else bytes. Others are ignored.
 
 use std::io::{BufRead, Read};
 
@@ -13,6 +13,8 @@ use serde::Serialize;
 const LIMIT: usize = 65_536;
 /// Longest line of a samples file.
 const LINE_LIMIT: u64 = 64 * 1024;
+/// What stands under `prompt` in a row that tells the end of one.
+pub const PROMPT_ENDED: &str = "executed";
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// What a column measures.
@@ -44,6 +46,9 @@ pub struct Sample {
     pub cgroup_mib: Option<f64>,
     pub available_mib: Option<f64>,
     pub vram_mib: Option<f64>,
+    /// It is no reading: a prompt ended then.
+    #[serde(skip)]
+    pub ends_prompt: bool,
 }
 
 impl Sample {
@@ -66,6 +71,8 @@ pub struct Samples {
     pub points: Vec<Sample>,
     /// The file had a time column.
     pub has_time: bool,
+    /// When prompts ended, where the file says so: rows of `comfy-triage run` with `executed` under `prompt`.
+    pub ended: Vec<f64>,
     /// Lines that could not be read as a sample.
     pub skipped: u64,
 }
@@ -137,6 +144,10 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
             continue;
         };
         number += 1;
+        if let Some(ended) = sample.filter(|sample| sample.ends_prompt) {
+            samples.ended.push(ended.seconds);
+            continue;
+        }
         match sample.filter(|sample| {
             [Column::Anon, Column::Rss, Column::Pss, Column::Cgroup, Column::Available, Column::Vram]
                 .iter()
@@ -164,6 +175,7 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
     if samples.points.is_empty() {
         return Err(SamplesError::NoColumns { name: name.to_owned() });
     }
+    samples.ended.sort_by(f64::total_cmp);
     samples.points.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     Ok(samples)
 }
@@ -171,6 +183,8 @@ pub fn read_samples(name: &str, input: impl Read) -> Result<Samples, SamplesErro
 #[derive(Debug, Clone, Copy)]
 enum Field {
     Time,
+    /// What a prompt did at that time.
+    Prompt,
     Size(Column, f64),
 }
 
@@ -179,6 +193,9 @@ impl Field {
         let name = name.trim().trim_matches('"').to_lowercase();
         if matches!(name.as_str(), "time" | "epoch" | "timestamp" | "t") {
             return Some(Self::Time);
+        }
+        if name == "prompt" {
+            return Some(Self::Prompt);
         }
         let (column, rest) = [
             ("rss_anon", Column::Anon),
@@ -212,6 +229,7 @@ impl Field {
                     sample.seconds = seconds;
                 }
             }
+            Self::Prompt => sample.ends_prompt = text == PROMPT_ENDED,
             Self::Size(column, factor) => {
                 let value = text
                     .parse::<f64>()

@@ -23,7 +23,7 @@ const APART: u64 = 2;
 const COPIES: [u32; 2] = [2, 3];
 
 /// Tells a [`Fold`] each line of a doubled console once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DuplicateLineFilter {
     fold: Fold,
     /// The same story with one line told of each two, and of each three, while that is not settled.
@@ -43,7 +43,7 @@ pub struct DuplicateLineFilter {
 }
 
 /// A line that a rule knows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Line {
     line: u64,
     entry: u32,
@@ -211,12 +211,5 @@ impl EventSink for DuplicateLineFilter {
             other.unknown(at);
         }
         self.fold.unknown(at);
-    }
-
-    fn silence(&mut self, count: u64, first: u64, last: u64) {
-        for other in self.others.iter_mut().flatten() {
-            other.silence(count, first, last);
-        }
-        self.fold.silence(count, first, last);
     }
 }

@@ -57,8 +57,8 @@ pub struct Ending {
     pub kills: Vec<Evidence>,
     /// Kernel's figure of the killed process, in MiB.
     pub killed_anon_mib: Option<f64>,
-    /// The line that told it.
-    pub anon_at: Option<u64>,
+    /// The line that tells this figure.
+    pub killed_anon_line: Option<u64>,
     pub crash: Option<Evidence>,
     /// A userspace out-of-memory daemon spoke.
     pub daemon: Option<Evidence>,

@@ -26,6 +26,7 @@ use super::failure::Exception;
 use super::leak::LeakTracker;
 use super::names::{NameId, Names, Table};
 use super::note::{Note, overwrite};
+use super::pace::Pace;
 use super::prompts::{PromptDraft, PromptLog};
 use super::session::{Dynamic, Load, Session};
 use super::signature_hit::{SignalTracker, SignatureTexts};
@@ -103,6 +104,7 @@ struct Open {
     session: Session,
     leaks: LeakTracker,
     signals: SignalTracker,
+    pace: Pace,
     track: Track,
     names: Names,
     loads: Table<LoadDraft>,
@@ -204,11 +206,6 @@ impl LastText {
         overwrite(&mut self.note, at);
     }
 
-    /// A line that is not the last one.
-    fn pass(&mut self) {
-        self.seen = true;
-    }
-
     /// A single line may be all that somebody pasted, and is shown at length.
     fn evidence(&self) -> Option<Evidence> {
         let note = self.note.clone()?;
@@ -226,9 +223,8 @@ struct End {
     constraint: Option<(String, Evidence)>,
     /// The line with the constraint names a process that may be ComfyUI's: the kernel killed it.
     kernel_names: bool,
-    anon_mib: Option<f64>,
-    /// The line that told it.
-    anon_at: Option<u64>,
+    /// Private memory of the killed process in MiB, and the line that says so.
+    anon_mib: Option<(f64, u64)>,
     /// A line of the kernel is among `kills`.
     by_kernel: bool,
     crash: Option<Evidence>,
@@ -432,22 +428,23 @@ impl Fold {
         }
     }
 
-    /// Keeps the last text, unless `at` cannot be that.
+    /// Keeps the last text.
     fn note_text(&mut self, at: &At<'_>) {
-        if at.followed {
-            self.last_text.pass();
-        } else {
-            self.end.cut = at.cut;
-            self.last_text.set(at);
-        }
+        self.end.cut = at.cut;
+        self.last_text.set(at);
     }
 }
 
 impl EventSink for Fold {
     fn event(&mut self, event: &Event<'_>) {
         self.timeline.events += 1;
-        if !matches!(event.what, What::Bar(_)) {
-            self.note_text(&event.at);
+        match event.what {
+            // The log ends in a bar's line as in any other.
+            What::Bar(bar) => {
+                let steps = format!("{}/{}", bar.done, bar.total);
+                self.note_text(&At { text: steps.as_bytes(), ..event.at });
+            }
+            _ => self.note_text(&event.at),
         }
         self.route_mark(event);
         self.note_wording(event);
@@ -505,17 +502,10 @@ impl EventSink for Fold {
         };
         open.touch(at.place.line);
         open.source_line(at, &self.signs);
+        open.tick(at);
         self.open.answer_of_docker(at, &self.signs);
         let Self { tentative, open, signs, .. } = self;
         tentative.as_deref_mut().unwrap_or(open).plain_line(at, signs);
-    }
-
-    fn silence(&mut self, count: u64, first: u64, last: u64) {
-        self.timeline.events += count;
-        self.last_text.pass();
-        let open = self.told();
-        open.touch(first);
-        open.touch(last);
     }
 }
 /// A text of the log, cut when it is absurdly long.

@@ -13,6 +13,7 @@ mod fold;
 mod leak;
 mod names;
 mod note;
+mod pace;
 mod prompts;
 mod refusal;
 mod session;
@@ -29,6 +30,7 @@ pub use evidence::{Counted, Evidence};
 pub use failure::{Exception, ExceptionPlace, FrameSign, HostOom, OomRecord, Pictures};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
+pub use pace::{Silence, Steps};
 pub use refusal::Refusal;
 pub use session::{
     Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,

@@ -31,8 +31,10 @@ impl Note {
         self.last_line = None;
         self.text.clear();
         self.text.extend_from_slice(beginning(at.text, TEXT_BYTES));
-        self.rule.clear();
-        self.rule.push_str(at.rule);
+        if !(self.rule.is_empty() && at.rule.is_empty()) {
+            self.rule.clear();
+            self.rule.push_str(at.rule);
+        }
         match (&mut self.stamp, at.stamp.map(|stamp| beginning(stamp, STAMP_BYTES))) {
             (Some(kept), Some(stamp)) => {
                 kept.clear();

@@ -9,6 +9,7 @@ use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
 use super::failure::{Exception, HostOom, OomRecord, Pictures};
 use super::leak::{CurvePoint, Leak};
+use super::pace::{Silence, Steps};
 use super::refusal::Refusal;
 use super::signature_hit::SignatureHit;
 use super::stage::Start;
@@ -143,6 +144,10 @@ pub struct Prompt {
     /// Seconds per step of the last bar.
     pub seconds_per_step: Option<f64>,
     pub ended: bool,
+    /// Its bars, each by its last frame; the latest ones.
+    pub bars: Vec<Steps>,
+    /// Its `Prompt executed` line.
+    pub executed_at: Option<Evidence>,
     /// Seconds by the log's stamps; without a date in them since the first midnight.
     pub began_at: Option<f64>,
     pub ended_at: Option<f64>,
@@ -255,6 +260,8 @@ pub struct Session {
     /// The first and the latest prompts; those between are only counted.
     pub prompt_list: Vec<Prompt>,
     pub prompts_left_out: u64,
+    /// The longest silences between stamped lines of prompts.
+    pub silences: Vec<Silence>,
     /// All prompts, neighbours put together where there are many.
     pub prompt_groups: Vec<PromptGroup>,
     /// The first and the latest things that happened, for pictures.

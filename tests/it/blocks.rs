@@ -11,11 +11,11 @@ use comfy_triage::catalog::Packs;
 use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::report::{Question, answer, read_log};
 
-const BLOCKS: [usize; 7] = [37, 64, 1000, 4096, 65_537, 256 * 1024, 1024 * 1024];
+const BLOCKS: [usize; 2] = [37, 4099];
 
 /// The report as JSON.
 fn report(packs: &Packs, source: Source<'_>, block_size: usize) -> String {
-    let read = read_log(source, packs, &ReadOptions { block_size, alone: 0 }).unwrap();
+    let read = read_log(source, packs, &ReadOptions { block_size }).unwrap();
     serde_json::to_string_pretty(&answer("log", &read, packs, &Question::default())).unwrap()
 }
 

@@ -24,6 +24,11 @@ fn lines(list: &Value) -> Vec<u64> {
     list.as_array().unwrap().iter().map(|line| line["at"]["line"].as_u64().unwrap()).collect()
 }
 
+/// How the condition of this name stands, by its place in the list.
+fn condition<'c>(checklist: &'c Value, id: &str) -> &'c Value {
+    checklist["conditions"].as_array().unwrap().iter().find(|condition| condition["id"] == id).unwrap()
+}
+
 fn advice(checklist: &Value) -> (&str, &str) {
     (checklist["advice"]["decision"].as_str().unwrap(), checklist["advice"]["whom"].as_str().unwrap())
 }
@@ -45,8 +50,9 @@ fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 fn a_core_leak_without_custom_nodes_is_opened() {
     let told = checklist(&[CORE]);
     assert_eq!(advice(&told), ("open", "core"));
-    assert_eq!(states(&told), owned(&[("clean-start", "met"), ("repeats", "met"), ("complete", "met")]));
-    assert_eq!(lines(&told["conditions"][0]["evidence"]), [14, 60]);
+    let wanted = [("newest", "met"), ("clean-start", "met"), ("repeats", "met"), ("complete", "met")];
+    assert_eq!(states(&told), owned(&wanted));
+    assert_eq!(lines(&condition(&told, "clean-start")["evidence"]), [14, 60]);
     assert_eq!(lines(&told["advice"]["evidence"]), [24, 60, 14]);
     let headings: Vec<&str> = told["draft"]["sections"]
         .as_array()
@@ -72,17 +78,20 @@ fn a_core_leak_without_custom_nodes_is_opened() {
 fn a_leak_with_thirty_packs_is_bisected_first() {
     let told = checklist(&[PACKS]);
     assert_eq!(advice(&told), ("not-yet", "unknown"));
-    assert_eq!(states(&told), owned(&[("clean-start", "cannot-tell"), ("repeats", "met"), ("complete", "met")]));
+    assert_eq!(
+        states(&told),
+        owned(&[("newest", "not-met"), ("clean-start", "cannot-tell"), ("repeats", "met"), ("complete", "met")])
+    );
     assert_eq!(lines(&told["advice"]["evidence"]), [54, 90]);
     assert_eq!(told["launcher"]["id"], "windows-portable");
     let headline = told["advice"]["headline"].as_str().unwrap();
     assert!(headline.contains("30 node packs") && headline.contains("rounds: about 5"), "{headline}");
     let next = &told["advice"]["next"];
     assert_eq!(
-        next[0]["command"],
+        next[1]["command"],
         r".\python_embeded\python.exe -s ComfyUI\main.py --windows-standalone-build --disable-all-custom-nodes"
     );
-    assert!(next[1]["command"].as_str().unwrap().starts_with("comfy-triage bisect start"));
+    assert!(next[2]["command"].as_str().unwrap().starts_with("comfy-triage bisect start"));
 }
 
 #[test]
@@ -99,8 +108,8 @@ fn a_clean_run_decides_and_its_role_is_seen_in_any_order() {
         let told = checklist(&logs);
         assert_eq!(roles(&told), want);
         assert_eq!(advice(&told), ("not-yet", "node"));
-        assert_eq!(states(&told)[0].1, "not-met");
-        assert_eq!(lines(&told["conditions"][0]["evidence"]), [11, 99]);
+        assert_eq!(condition(&told, "clean-start")["state"], "not-met");
+        assert_eq!(lines(&condition(&told, "clean-start")["evidence"]), [11, 99]);
     }
 }
 
@@ -108,22 +117,22 @@ fn a_clean_run_decides_and_its_role_is_seen_in_any_order() {
 fn a_clean_run_of_another_version_does_not_count() {
     let told = checklist(&[PACKS, NONE]);
     assert_eq!(roles(&told), ["main", "clean-other-version"]);
-    assert_eq!(states(&told)[0].1, "cannot-tell");
-    assert!(told["conditions"][0]["reason"].as_str().unwrap().contains("0.3.64"));
+    assert_eq!(condition(&told, "clean-start")["state"], "cannot-tell");
+    assert!(condition(&told, "clean-start")["reason"].as_str().unwrap().contains("0.3.64"));
 }
 
 #[test]
 fn a_second_run_of_the_same_version_repeats_it() {
     let told = checklist(&[ALL, "fixtures/case/a30_bisect_s2_first_half/console.log", NONE]);
     assert_eq!(roles(&told), ["main", "repeat", "clean"]);
-    assert_eq!(states(&told)[1].1, "met");
+    assert_eq!(condition(&told, "repeats")["state"], "met");
 }
 
 #[test]
 fn what_is_missing_is_named_with_what_supplies_it() {
     let told = checklist(&["fixtures/case/006/console.log"]);
-    assert_eq!(states(&told)[2].1, "not-met");
-    let complete = &told["conditions"][2];
+    let complete = condition(&told, "complete");
+    assert_eq!(complete["state"], "not-met");
     let missing: Vec<&str> = complete["items"]
         .as_array()
         .unwrap()
@@ -188,6 +197,6 @@ fn a_container_and_a_service_get_their_own_words() {
     std::fs::write(&path, format!("$ docker run --rm --gpus all -p 8188:8188 comfyui:local\n{log}")).unwrap();
     let told = checklist(&[path.to_str().unwrap()]);
     assert_eq!(told["launcher"]["id"], "docker");
-    let step = &told["advice"]["next"][0];
+    let step = &told["advice"]["next"][1];
     assert!(step["command"].is_null() && step["text"].as_str().unwrap().contains("CLI_ARGS"), "{step}");
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use comfy_triage::catalog::Packs;
 use comfy_triage::diagnosis::Messages;
 use comfy_triage::input::{ReadOptions, Source};
-use comfy_triage::live::{Change, ChangeKind, Changes, Follower, GrowingLog, Poll};
+use comfy_triage::live::{Change, ChangeKind, Changes, Follower, Poll};
+use comfy_triage::pipeline::{Pipeline, PipelineOptions};
 use comfy_triage::report::{Question, answer, read_log};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -33,20 +34,20 @@ proptest! {
         let packs = Packs::built_in();
         let bytes = log(name);
         let whole = read_log(Source::from_reader("x", bytes.as_slice()).unwrap(), &packs, &ReadOptions::default()).unwrap();
-        let mut story = GrowingLog::new(&packs);
+        let mut pipeline = Pipeline::new(&packs, PipelineOptions::default());
         let mut rest = bytes.as_slice();
         for cut in cuts.iter().cycle() {
             let (now, later) = rest.split_at((*cut).min(rest.len()));
-            story.feed(now);
+            pipeline.feed(now);
             if looks && cut % 7 == 0 {
-                story.now();
+                let _ = pipeline.snapshot();
             }
             rest = later;
             if rest.is_empty() {
                 break;
             }
         }
-        let lived = story.finish();
+        let lived = pipeline.finish();
         prop_assert_eq!(&lived.timeline, &whole.timeline);
         prop_assert_eq!(&lived.intake, &whole.intake);
         let question = Question::default();
@@ -57,12 +58,12 @@ proptest! {
 /// All changes of a log, looked at after every line.
 fn changes(bytes: &[u8]) -> Vec<Change> {
     let packs = Packs::built_in();
-    let mut story = GrowingLog::new(&packs);
+    let mut pipeline = Pipeline::new(&packs, PipelineOptions::default());
     let mut changes = Changes::default();
     let mut said = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        story.feed(line);
-        let read = story.now();
+        pipeline.feed(line);
+        let read = pipeline.snapshot();
         let report = answer("x", &read, &packs, &Question::default());
         said.extend(changes.since_last(&report, &read.timeline, &Messages { packs: &packs, zh: false }));
     }
@@ -227,11 +228,11 @@ fn a_fast_writer_loses_nothing() {
 #[test]
 fn a_part_of_a_line_is_not_glued_to_another_file() {
     let packs = Packs::built_in();
-    let mut story = GrowingLog::new(&packs);
-    story.feed(b"got prompt\nRequested to lo");
-    story.part();
-    story.feed(b"got prompt\n");
-    let read = story.finish();
+    let mut pipeline = Pipeline::new(&packs, PipelineOptions::default());
+    pipeline.feed(b"got prompt\nRequested to lo");
+    pipeline.break_line();
+    pipeline.feed(b"got prompt\n");
+    let read = pipeline.finish();
     assert_eq!((read.timeline.sessions[0].prompts.got, read.intake.lines), (2, 3));
 }
 

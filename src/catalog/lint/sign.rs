@@ -75,9 +75,11 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::PassedLibrary
             | SignOf::Fault
             | SignOf::Switch
+            | SignOf::Silence
             | SignOf::StartEnd
             | SignOf::LoaderPack
-            | SignOf::CrashCode => None,
+            | SignOf::CrashCode
+            | SignOf::HidingPack => None,
         };
         if let Some(words) = words.filter(|words| !words.contains(&sign.is.as_str())) {
             let message = format!("`{}` is not one of the words for this field", sign.is);

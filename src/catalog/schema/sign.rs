@@ -79,6 +79,8 @@ pub enum SignOf {
     PassedLibrary,
     /// A line that tells an end during the start.
     StartEnd,
+    /// What went on in a silence, by the lines around it.
+    Silence,
     /// What was on in this start; its word is a tag of remedies.
     Switch,
     /// A node pack whose nodes load the models of a workflow.
@@ -87,6 +89,8 @@ pub enum SignOf {
     Fault,
     /// The exit code of a native crash: in decimal, or a status of Windows as `0xC0000005`.
     CrashCode,
+    /// A folder of node packs, in small letters, whose nodes free memory: they hide a leak and repair none.
+    HidingPack,
 }
 
 /// Which texts of a log are looked at.

@@ -146,16 +146,27 @@ pub(super) enum BisectError {
     #[error("ComfyUI did not come up: {why}")]
     #[diagnostic(
         code(comfy_triage::bisect::run_ready),
-        help("its output is in `{log}`; is another one running on the same port?")
+        help("its output is in `{log}`; when that is mended, the same `bisect run` goes on with this round")
     )]
     RunReady { why: String, log: String },
     #[cfg(unix)]
-    #[error("ComfyUI (process {pid}) did not end after the interrupt")]
+    #[error("ComfyUI (process {pid}) ended neither after an interrupt nor after SIGTERM")]
     #[diagnostic(
         code(comfy_triage::bisect::run_end),
         help("end it yourself, then `bisect run` again; it was left alone. Its output is in `{log}`")
     )]
     RunEnd { pid: u32, log: String },
+    #[cfg(unix)]
+    #[error("stopped by a signal; ComfyUI was ended, the rounds so far are kept")]
+    #[diagnostic(code(comfy_triage::bisect::run_stopped), help("the same `bisect run` goes on with this round"))]
+    RunStopped,
+    #[cfg(unix)]
+    #[error("your script failed three times in a row ({status})")]
+    #[diagnostic(
+        code(comfy_triage::bisect::run_script),
+        help("mend it, then the same `bisect run` goes on; ComfyUI's output is in `{log}`")
+    )]
+    RunScript { status: String, log: String },
     #[cfg(unix)]
     #[error("three rounds in a row did not count")]
     #[diagnostic(code(comfy_triage::bisect::run_void), help("`bisect log` tells why; the last output is in `{log}`"))]
@@ -207,6 +218,10 @@ mod tests {
             E::RunReady { why: "it ended".to_owned(), log: path() },
             #[cfg(unix)]
             E::RunEnd { pid: 7, log: path() },
+            #[cfg(unix)]
+            E::RunStopped,
+            #[cfg(unix)]
+            E::RunScript { status: "exit status: 1".to_owned(), log: path() },
             #[cfg(unix)]
             E::RunVoid { log: path() },
         ];

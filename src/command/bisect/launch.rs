@@ -5,7 +5,7 @@ use crate::catalog::{FlagRole, Packs, Version};
 use crate::diagnosis::Messages;
 use crate::render::Item;
 use crate::report::bisection::Pack;
-use crate::shell::quoted;
+use crate::shell::{is_name, quoted};
 
 use super::state::State;
 
@@ -40,7 +40,14 @@ pub(super) fn items(state: &State, on: &[String], messages: &Messages<'_>) -> Ve
     let flags = flags.join(" ");
     let mut items = Vec::new();
     match &launch.template {
-        Some(template) => items.push(Item { command: Some(filled(template, &flags)), ..Item::default() }),
+        Some(template) => {
+            let text = if launch.own_flags_unknown && !flags.is_empty() {
+                messages.text("bisect-usual-flags", &[])
+            } else {
+                String::new()
+            };
+            items.push(Item { text, command: Some(filled(template, &flags)), quotes: Vec::new() });
+        }
         None if flags.is_empty() => items.push(Item::text(messages.text("bisect-no-flags", &[]))),
         None => {
             let how = messages.packs.prose_text("launcher", &launch.id, "add", messages.zh).unwrap_or_default();
@@ -74,7 +81,8 @@ fn renames(state: &State, on: &[String]) -> Vec<String> {
     let before = state.rounds.iter().rev().find(|round| !round.on.is_empty());
     let was_on = |pack: &Pack| before.is_none_or(|round| round.asked().contains(&pack.dir));
     let windows = state.install.launch.windows;
-    let packs = state.install.packs.iter().filter(|pack| !pack.path.is_empty());
+    // What a shell would take for something else is not renamed by a command that may be pasted.
+    let packs = state.install.packs.iter().filter(|pack| !pack.path.is_empty() && is_name(&pack.dir, windows));
     packs
         .filter_map(|pack| match (was_on(pack), on.contains(&pack.dir)) {
             (true, false) => Some(rename(&pack.path, true, windows)),

@@ -13,10 +13,13 @@ mod run;
 mod show;
 mod start;
 mod state;
+mod status;
 mod step;
 mod store;
 
 use std::io;
+
+pub use status::BisectOutput;
 
 use self::fault::BisectError;
 use self::show::Show;
@@ -75,6 +78,7 @@ impl Desk<'_> {
             BisectCommand::Good => rounds::by_hand(self, Mark::Good, console),
             BisectCommand::Bad => rounds::by_hand(self, Mark::Bad, console),
             BisectCommand::Skip => rounds::by_hand(self, Mark::Skip, console),
+            BisectCommand::Keep(args) => rounds::keep(self, &args.packs, console),
             BisectCommand::Status(args) => self.status(args.format, console),
             BisectCommand::Undo => rounds::undo(self, console),
             BisectCommand::Log => self.log(console),
@@ -97,7 +101,9 @@ impl Desk<'_> {
                 let show = self.show(&state);
                 let text = match format {
                     ViewFormat::Html => show.page(),
-                    ViewFormat::Json => state.json()?,
+                    ViewFormat::Json => {
+                        format!("{}\n", serde_json::to_string_pretty(&status::status(&state, &show))?)
+                    }
                     ViewFormat::Markdown | ViewFormat::Text => {
                         let mut told = show.rounds();
                         told.extend(show.stand());

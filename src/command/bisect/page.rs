@@ -22,7 +22,7 @@ impl Show<'_> {
         let packs: Vec<String> = self.state.install.packs.iter().map(|pack| pack.dir.clone()).collect();
         let next = self.state.next();
         let guilty = match &next {
-            Next::Done(Outcome::Culprits { groups }) => {
+            Next::Done(Outcome::Culprits { groups, .. }) => {
                 groups.iter().flat_map(|group| self.state.names(&group.units)).collect()
             }
             _ => Vec::new(),

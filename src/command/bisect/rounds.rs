@@ -17,6 +17,35 @@ pub(super) fn by_hand(desk: &Desk<'_>, seen: Mark, console: &mut Console<'_>) ->
             seen,
             keep: Vec::new(),
             broken: Vec::new(),
+            // Seen twice, with everything on, and never missed.
+            steady: (seen == Mark::Bad).then_some(true),
+            script_status: None,
+            reason,
+            log: None,
+            lines: Vec::new(),
+        });
+        Ok(())
+    });
+    match told {
+        Ok(state) => show_last(desk, &state, console).map(Ok),
+        Err(error) => Ok(Err(error)),
+    }
+}
+
+/// The round that is asked for could not run, since these packs were off.
+pub(super) fn keep(desk: &Desk<'_>, packs: &[String], console: &mut Console<'_>) -> Did {
+    let told = change(desk, |state| {
+        let Next::Run { on, why, .. } = state.next() else { return Err(BisectError::Finished) };
+        let named = super::start::packs_named(packs, &state.install.packs)?;
+        let reason = desk.messages().text("bisect-said-keep", &[("names", &named.join(", "))]);
+        state.rounds.push(Record {
+            why: Reason::of(&why),
+            on: state.names(&on),
+            seen: Mark::CannotRun,
+            keep: named,
+            broken: Vec::new(),
+            steady: None,
+            script_status: None,
             reason,
             log: None,
             lines: Vec::new(),

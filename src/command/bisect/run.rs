@@ -29,12 +29,13 @@ mod unix {
     use crate::cli::RunArgs;
     use crate::command::Console;
     use crate::command::bisect::fault::BisectError;
-    use crate::command::bisect::process::Server;
+    use crate::command::bisect::process::{Server, Waited};
     use crate::command::bisect::rounds::{change_locked, show_last};
     use crate::command::bisect::state::{Mark, State};
     use crate::command::bisect::step::{as_asked, read};
     use crate::command::bisect::store::Lock;
     use crate::command::bisect::{Desk, Did, launch};
+    use crate::command::interrupt::Interrupts;
     use crate::input::{ReadOptions, Source};
     use crate::report::bisection::Symptom;
     use crate::report::read_log;
@@ -49,6 +50,9 @@ mod unix {
         template: String,
         logs: PathBuf,
         lock: Lock,
+        /// Signals that ask for an end. While they are listened to, ComfyUI starts with their usual meaning, also
+        /// where whoever started this program has them ignored.
+        interrupts: Interrupts,
     }
 
     impl<'a> Runner<'a> {
@@ -71,7 +75,9 @@ mod unix {
             let logs = desk.store.beside("rounds");
             std::fs::create_dir_all(&logs)
                 .map_err(|source| BisectError::Write { path: logs.display().to_string(), source })?;
-            Ok(Self { desk, args, template, logs, lock })
+            let interrupts =
+                Interrupts::listen().map_err(|source| BisectError::RunSpawn { command: template.clone(), source })?;
+            Ok(Self { desk, args, template, logs, lock, interrupts })
         }
 
         /// Rounds until the answer is there, or something is in the way.
@@ -91,8 +97,8 @@ mod unix {
                     Ok(state) => state,
                     Err(error) => return Ok(Err(error)),
                 };
-                if state.rounds.iter().rev().take_while(|round| round.seen == Mark::Void).count() >= VOID_LIMIT {
-                    return Ok(Err(BisectError::RunVoid { log: log.display().to_string() }));
+                if let Some(error) = self.too_many_void(&state, &log) {
+                    return Ok(Err(error));
                 }
                 if let Some(last) = state.rounds.last() {
                     super::super::write(&[self.desk.show(&state).one(number, last)], console)?;
@@ -116,25 +122,33 @@ mod unix {
             let program = messages.first().cloned().unwrap_or_default();
             let mut server = Server::start(&messages, log).map_err(|source| spawn(&program, source))?;
             let up = server
-                .wait_ready(Duration::from_secs(self.args.ready), || self.is_ready(log))
+                .wait(Some(Duration::from_secs(self.args.ready)), || self.is_ready(log), || self.stopped())
                 .map_err(|source| spawn(&program, source))?;
-            if !up {
-                let why = match server.ended() {
-                    Ok(Some(status)) => format!("it ended with {status}"),
-                    _ => format!("it was not ready after {} s", self.args.ready),
-                };
+            if up != Waited::Ready {
+                let ended = server.ended().ok().flatten();
                 self.end(&mut server, &shown)?;
-                return Err(BisectError::RunReady { why, log: shown });
+                return Err(match (up, ended) {
+                    (Waited::Stopped, _) => BisectError::RunStopped,
+                    (_, Some(status)) => {
+                        BisectError::RunReady { why: self.why_not_up(log, &status.to_string()), log: shown }
+                    }
+                    _ => {
+                        let why = format!("it was not ready after {} s", self.args.ready);
+                        BisectError::RunReady { why: self.why_not_up(log, &why), log: shown }
+                    }
+                });
             }
             let script = self.script(state, log);
             // Whatever became of the script, ComfyUI is ended first.
             self.end(&mut server, &shown)?;
             let status = script.map_err(|source| spawn(&self.script_name(), source))?;
+            let Some(status) = status else { return Err(BisectError::RunStopped) };
             let judged = read(self.desk, log, None)?;
             change_locked(self.desk, &self.lock, |state| {
                 let mut record = as_asked(self.desk, state, &judged)?;
                 if !status.success() && record.seen == Mark::Good {
                     record.seen = Mark::Void;
+                    record.script_status = Some(status.to_string());
                     record.reason =
                         self.desk.messages().text("bisect-script-failed", &[("status", &status.to_string())]);
                 }
@@ -143,16 +157,52 @@ mod unix {
             })
         }
 
-        fn script(&self, state: &State, log: &Path) -> std::io::Result<std::process::ExitStatus> {
+        /// Runs the user's script to its end; none when a signal came.
+        fn script(&self, state: &State, log: &Path) -> std::io::Result<Option<std::process::ExitStatus>> {
             let (program, arguments) = self.args.script.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
-            Command::new(program)
+            let child = Command::new(program)
                 .args(arguments)
                 .env("COMFY_TRIAGE_PROMPTS", state.prompts.to_string())
                 .env("COMFY_TRIAGE_ROUND", (state.rounds.len() + 1).to_string())
                 .env("COMFY_TRIAGE_LOG", log)
                 .env("COMFY_TRIAGE_URL", self.url(log).unwrap_or_default())
                 .stdout(std::io::stderr())
-                .status()
+                .spawn()?;
+            let mut script = Server::of(child);
+            match script.wait(None, || false, || self.stopped())? {
+                Waited::Ended => script.ended(),
+                _ => Ok(None),
+            }
+        }
+
+        /// A signal asked this program to end.
+        fn stopped(&self) -> bool {
+            !self.interrupts.take().is_empty()
+        }
+
+        /// What the output of a start that failed says, and how it ended.
+        fn why_not_up(&self, log: &Path, ended: &str) -> String {
+            let Ok(judged) = read(self.desk, log, None) else { return ended.to_owned() };
+            let verdict = &judged.report.verdict;
+            if verdict.primary.is_empty() {
+                return ended.to_owned();
+            }
+            format!("{} ({ended})", verdict.headline.trim_end_matches(['.', '。']))
+        }
+
+        /// Why no further round is tried, when the last ones did not count.
+        fn too_many_void(&self, state: &State, log: &Path) -> Option<BisectError> {
+            let void: Vec<_> = state.rounds.iter().rev().take_while(|round| round.seen == Mark::Void).collect();
+            if void.len() < VOID_LIMIT {
+                return None;
+            }
+            let log = log.display().to_string();
+            let failed =
+                void.iter().take(VOID_LIMIT).map(|round| round.script_status.clone()).collect::<Option<Vec<_>>>();
+            Some(match failed.and_then(|all| all.into_iter().next()) {
+                Some(status) => BisectError::RunScript { status, log },
+                None => BisectError::RunVoid { log },
+            })
         }
 
         fn script_name(&self) -> String {

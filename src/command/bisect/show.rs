@@ -1,6 +1,6 @@
 //! A session on the console: the plan, the next round, all rounds, the answer.
 
-use crate::bisect::{Blank, Group, Next, Outcome, UnitSet, Why, expected_rounds, halvings};
+use crate::bisect::{Blank, Group, Next, Outcome, Steadiness, UnitSet, Why, expected_rounds, halvings};
 use crate::diagnosis::Messages;
 use crate::render::{Block, Item, Quote};
 use crate::report::bisection::Symptom;
@@ -36,16 +36,7 @@ impl Show<'_> {
             let found = self.say("bisect-shown-in-line", &[("line", &line.to_string())]);
             title.push(Block::Figures(vec![found]));
         }
-        let steady = expected_rounds(in_question).to_string();
-        let rounds = match halvings(in_question) {
-            _ if !state.steady || state.runs > 1 => {
-                let rounds = (halvings(in_question) * 2 + UNSTEADY_MORE).to_string();
-                self.say("bisect-plan-unsteady", &[("rounds", &rounds), ("steady", &steady)])
-            }
-            0 => self.say("bisect-plan-steady-none", &[("rounds", &steady)]),
-            1 => self.say("bisect-plan-steady-one", &[("rounds", &steady)]),
-            more => self.say("bisect-plan-steady", &[("rounds", &steady), ("halvings", &more.to_string())]),
-        };
+        let rounds = self.rounds_to_come(in_question);
         if !state.keep.is_empty() {
             title.push(Block::line(self.say("bisect-label-keep", &[]), self.names(&state.keep)));
         }
@@ -55,18 +46,41 @@ impl Show<'_> {
         title
     }
 
+    /// How many rounds it takes for one guilty pack, by how surely the symptom shows.
+    fn rounds_to_come(&self, in_question: usize) -> String {
+        let steadiness = self.state.steadiness();
+        let certain = steadiness == Steadiness::Certain;
+        let least = expected_rounds(in_question, certain);
+        if self.state.runs > 1 || steadiness == Steadiness::ByChance {
+            let rounds = (halvings(in_question) * 2 + UNSTEADY_MORE).to_string();
+            return self.say("bisect-plan-unsteady", &[("rounds", &rounds), ("steady", &least.to_string())]);
+        }
+        if steadiness == Steadiness::Unsettled {
+            let rounds = (least + 1).to_string();
+            return self.say("bisect-plan-unsettled", &[("rounds", &rounds)]);
+        }
+        let again = least.saturating_sub(expected_rounds(in_question, true)).to_string();
+        let (rounds, more) = (least.to_string(), halvings(in_question).to_string());
+        let id = if certain { "bisect-plan-certain" } else { "bisect-plan-steady" };
+        self.say(id, &[("rounds", &rounds), ("halvings", &more), ("again", &again)])
+    }
+
     fn title(&self) -> Vec<Block> {
-        let values = [("n", &*self.state.install.packs.len().to_string()), ("symptom", &*self.state.symptom)];
-        vec![Block::Section(self.say("bisect-title", &values))]
+        let count = self.state.install.packs.len();
+        let values = [("n", &*count.to_string()), ("symptom", &*self.state.symptom)];
+        vec![Block::Section(self.say(if count == 1 { "bisect-title-one" } else { "bisect-title" }, &values))]
     }
 
     fn each_round(&self) -> Block {
         let run = match self.state.symptom() {
             Symptom::Import(_) => self.say("bisect-each-import", &[]),
+            _ if self.state.prompts == 1 => self.say("bisect-each-run-one", &[]),
             _ => self.say("bisect-each-run", &[("n", &self.state.prompts.to_string())]),
         };
         let hand_over = match self.state.symptom() {
-            Symptom::Manual => ("bisect-each-hand", format!("comfy-triage bisect bad | good | skip{}", self.option)),
+            Symptom::Manual => {
+                ("bisect-each-hand", format!("comfy-triage bisect bad | good | skip | keep DIR{}", self.option))
+            }
             Symptom::Growth => {
                 ("bisect-each-step", format!("comfy-triage bisect step LOG --samples FILE{}", self.option))
             }
@@ -113,11 +127,14 @@ impl Show<'_> {
         vec![Block::Section(number), Block::Items { label: String::new(), items, numbered: false }]
     }
 
-    fn why(&self, why: &Why, on: &UnitSet, found: &[Group]) -> String {
+    pub(super) fn why(&self, why: &Why, on: &UnitSet, found: &[Group]) -> String {
         match why {
             Why::Control if on.is_empty() => self.say("bisect-why-control", &[]),
             Why::Control => self.say("bisect-why-control-keep", &[]),
+            Why::ControlAgain { .. } => self.say("bisect-why-control-again", &[]),
+            Why::Steadiness => self.say("bisect-why-steadiness", &[]),
             Why::Part { left } => self.say("bisect-why-part", &[("left", &left.to_string())]),
+            Why::Again { quiet: 1 } => self.say("bisect-why-again-one", &[]),
             Why::Again { quiet } => self.say("bisect-why-again", &[("quiet", &quiet.to_string())]),
             Why::Rate => self.say("bisect-why-rate", &[]),
             Why::Missing => self.say("bisect-why-missing", &[]),
@@ -183,12 +200,16 @@ impl Show<'_> {
                 let names = self.names(&self.state.names(kept));
                 blocks.push(Block::Section(self.say("bisect-answer-core-or-kept", &[("names", &names)])));
             }
-            Outcome::Culprits { groups } => self.culprits(groups, &mut blocks),
+            Outcome::Culprits { groups, doubt } => {
+                self.culprits(groups, &mut blocks);
+                blocks.push(Block::Figures(vec![self.doubt(*doubt)]));
+            }
             Outcome::CannotTell { why, groups, suspects } => {
                 let id = match why {
                     Blank::Gone => "bisect-blank-gone",
                     Blank::Rare => "bisect-blank-rare",
                     Blank::Skipped => "bisect-blank-skipped",
+                    Blank::Void => "bisect-blank-void",
                     Blank::NeverRuns => "bisect-blank-never-runs",
                 };
                 blocks.push(Block::Section(self.say(id, &[])));
@@ -197,7 +218,9 @@ impl Show<'_> {
                 }
                 if !suspects.is_empty() {
                     let names = self.names(&self.state.names(suspects));
-                    blocks.push(Block::line(self.say("bisect-label-suspects", &[]), names));
+                    let id = if suspects.len() == 1 { "bisect-one-suspect" } else { "bisect-suspects" };
+                    let text = self.say(id, &[("names", &names)]);
+                    blocks.push(Block::line(self.say("bisect-label-suspects", &[]), text));
                 }
             }
         }
@@ -242,19 +265,31 @@ impl Show<'_> {
         blocks.push(Block::Items { label: self.say("bisect-label-next", &[]), items, numbered: false });
     }
 
-    /// How often it happened with all of these on and nothing more than that round needed, and stayed away without.
+    /// What doubt is left, in one sentence.
+    fn doubt(&self, doubt: f64) -> String {
+        if doubt <= 0.0 {
+            return self.say("bisect-doubt-none", &[]);
+        }
+        let share = crate::text::number((doubt * 1000.0).ceil() / 10.0, 1);
+        self.say("bisect-doubt", &[("share", &share)])
+    }
+
+    /// How often it happened with nothing on but these and what must be on with them, and stayed away without.
     fn evidence(&self, names: &[String]) -> String {
         let has_all = |round: &&Record| names.iter().all(|name| round.on.contains(name));
-        let least = self.state.rounds.iter().filter(has_all).map(|round| round.on.len()).min().unwrap_or(0);
-        let bad = self
-            .state
-            .rounds
-            .iter()
-            .filter(has_all)
-            .filter(|round| round.seen == Mark::Bad && round.on.len() == least)
-            .count();
-        let good = self.state.rounds.iter().filter(|round| !has_all(round) && round.seen == Mark::Good).count();
-        self.say("bisect-answer-evidence", &[("bad", &bad.to_string()), ("good", &good.to_string())])
+        let happened = |round: &&Record| round.seen == Mark::Bad && round.broken.is_empty();
+        let with = || self.state.rounds.iter().filter(has_all).filter(happened);
+        let least = with().map(|round| round.on.len()).min().unwrap_or(0);
+        let bad = with().filter(|round| round.on.len() == least).count().to_string();
+        let others: Vec<String> = with()
+            .find(|round| round.on.len() == least)
+            .map(|round| round.on.iter().filter(|dir| !names.contains(dir)).cloned().collect())
+            .unwrap_or_default();
+        let quiet = |round: &&Record| round.seen == Mark::Good && !has_all(round);
+        let good = self.state.rounds.iter().filter(quiet).count().to_string();
+        let others_shown = self.names(&others);
+        let values = [("bad", bad.as_str()), ("good", good.as_str()), ("kept", others_shown.as_str())];
+        self.say(if others.is_empty() { "bisect-answer-evidence" } else { "bisect-answer-evidence-kept" }, &values)
     }
 
     /// Packs that the confirmation round left off beside the guilty ones, since they need them.

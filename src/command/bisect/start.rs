@@ -7,7 +7,7 @@ use super::{Console, Desk, Did, write};
 use crate::cli::StartArgs;
 use crate::command::near::hint;
 use crate::diagnosis::{Context, same_dir};
-use crate::report::bisection::{Symptom, SymptomSeen, install, look};
+use crate::report::bisection::{Pack, Symptom, SymptomSeen, install, look};
 
 /// Prompts at least per round, and at most: a leak shows in the prompt after it at the earliest.
 const FEWEST: u64 = 3;
@@ -29,15 +29,18 @@ pub(super) fn start(desk: &Desk<'_>, args: &StartArgs, console: &mut Console<'_>
 
 fn begin(desk: &Desk<'_>, args: &StartArgs) -> Result<State, BisectError> {
     let lock = desk.store.lock()?;
-    if desk.store.exists() {
-        if !args.force {
-            return Err(BisectError::Exists { path: desk.store.path().display().to_string() });
-        }
-        desk.store.remove(&lock)?;
+    let replaces = desk.store.exists();
+    if replaces && !args.force {
+        return Err(BisectError::Exists { path: desk.store.path().display().to_string() });
     }
     let log = read(desk, &args.log, args.samples.as_deref())?;
     let mut state = first_state(desk, args, &log)?;
-    desk.store.save(&mut state, &lock)?;
+    // Only now: with a log that does not do, the old session stays.
+    if replaces {
+        desk.store.replace_session(&mut state, &lock)?;
+    } else {
+        desk.store.save(&mut state, &lock)?;
+    }
     Ok(state)
 }
 
@@ -62,20 +65,7 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         return Err(BisectError::NoPacks);
     }
     install.packs.sort_by(|a, b| a.dir.cmp(&b.dir));
-    let mut keep = Vec::new();
-    for given in &args.keep {
-        match install.packs.iter().find(|pack| same_dir(&pack.dir, given)) {
-            Some(pack) if keep.contains(&pack.dir) => {}
-            Some(pack) => keep.push(pack.dir.clone()),
-            None => {
-                let known: Vec<&str> = install.packs.iter().map(|pack| pack.dir.as_str()).collect();
-                return Err(BisectError::Keep {
-                    given: given.clone(),
-                    near: hint(given, &known, "the log lists the packs with their import times"),
-                });
-            }
-        }
-    }
+    let mut keep = packs_named(&args.keep, &install.packs)?;
     // The pack whose import fails must be there to fail.
     if let Symptom::Import(Some(dir)) = &symptom
         && let Some(pack) = install.packs.iter().find(|pack| same_dir(&pack.dir, dir))
@@ -84,14 +74,16 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         keep.push(pack.dir.clone());
     }
     let steady = args.runs.map_or(sight.steady, |runs| runs == 1);
+    let unsettled = args.runs.is_none() && !steady && (sight.may_be_steady || symptom == Symptom::Manual);
     Ok(State {
         format: FORMAT,
         revision: 0,
         log: log.name.clone(),
         symptom: symptom.to_string(),
         symptom_line: sight.evidence.first().map(|line| line.at.line),
-        prompts: prompts(&sight, steady, view.session.prompts.executed),
+        prompts: prompts(&sight, steady, unsettled, view.session.prompts.executed),
         steady,
+        unsettled,
         runs: args.runs.unwrap_or(1),
         keep,
         install,
@@ -99,9 +91,29 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
     })
 }
 
+/// The folders that `given` means, each once.
+pub(super) fn packs_named(given: &[String], packs: &[Pack]) -> Result<Vec<String>, BisectError> {
+    let mut named: Vec<String> = Vec::new();
+    for given in given {
+        match packs.iter().find(|pack| same_dir(&pack.dir, given)) {
+            Some(pack) if named.contains(&pack.dir) => {}
+            Some(pack) => named.push(pack.dir.clone()),
+            None => {
+                let known: Vec<&str> = packs.iter().map(|pack| pack.dir.as_str()).collect();
+                let near = hint(given, &known, "the log lists the packs with their import times");
+                return Err(BisectError::Keep { given: given.clone(), near });
+            }
+        }
+    }
+    Ok(named)
+}
+
 /// Prompts in which the symptom had time to show, by the first log.
-fn prompts(sight: &SymptomSeen, steady: bool, ran: u64) -> u64 {
+fn prompts(sight: &SymptomSeen, steady: bool, unsettled: bool, ran: u64) -> u64 {
     match sight.first_prompt {
+        // The first prompt that may show it, and enough behind it to see whether each does.
+        Some(first) if unsettled => (first + FEWEST - 1).clamp(FEWEST, MOST),
+        _ if unsettled => ran.clamp(FEWEST, MOST),
         Some(first) if steady => (first + 1).clamp(FEWEST.min(ran.max(1)), MOST),
         _ => ran.clamp(1, MOST),
     }

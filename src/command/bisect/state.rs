@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bisect::{Next, Problem, Round, Seen, UnitSet, Why, next};
+use crate::bisect::{Next, Problem, Round, Seen, Steadiness, UnitSet, Why, next};
 use crate::report::bisection::{Install, Symptom};
 
 /// Version of the file's form.
@@ -28,6 +28,9 @@ pub(super) struct State {
     pub(super) prompts: u64,
     /// The symptom is taken to show in every run.
     pub(super) steady: bool,
+    /// The first log is too short to tell whether it does: one round with everything on is asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) unsettled: bool,
     /// Quiet runs wanted at least.
     pub(super) runs: u32,
     /// Packs that stay on.
@@ -50,6 +53,12 @@ pub(super) struct Record {
     /// Packs that did not work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) broken: Vec<String>,
+    /// The symptom showed in every prompt from its first one on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) steady: Option<bool>,
+    /// How the user's script ended, when it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) script_status: Option<String>,
     /// What decided, in a sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) reason: String,
@@ -71,6 +80,8 @@ pub(super) struct Line {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Reason {
     Control,
+    ControlAgain,
+    Steadiness,
     Part,
     Again,
     Rate,
@@ -94,9 +105,11 @@ pub(super) enum Mark {
 }
 
 impl Record {
-    /// Packs that were to be on: those that were, and those that were on and did not work.
+    /// Packs that were to be on: those that were, and those that were on and did not work. Files of an earlier form
+    /// leave the latter out of `on`.
     pub(super) fn asked(&self) -> Vec<String> {
-        self.on.iter().chain(&self.broken).cloned().collect()
+        let missing = self.broken.iter().filter(|dir| !self.on.contains(dir));
+        self.on.iter().chain(missing).cloned().collect()
     }
 }
 
@@ -104,6 +117,8 @@ impl Reason {
     pub(super) fn of(why: &Why) -> Self {
         match why {
             Why::Control => Self::Control,
+            Why::ControlAgain { .. } => Self::ControlAgain,
+            Why::Steadiness => Self::Steadiness,
             Why::Part { .. } => Self::Part,
             Why::Again { .. } => Self::Again,
             Why::Rate => Self::Rate,
@@ -118,6 +133,8 @@ impl Reason {
     fn why(self) -> Why {
         match self {
             Self::Control => Why::Control,
+            Self::ControlAgain => Why::ControlAgain { quiet: 0 },
+            Self::Steadiness => Why::Steadiness,
             Self::Part | Self::AsIs => Why::Part { left: 0 },
             Self::Again => Why::Again { quiet: 0 },
             Self::Rate => Why::Rate,
@@ -143,13 +160,6 @@ impl Mark {
 }
 
 impl State {
-    /// As it lies in the file.
-    pub(super) fn json(&self) -> std::io::Result<String> {
-        let mut text = serde_json::to_string_pretty(self)?;
-        text.push('\n');
-        Ok(text)
-    }
-
     /// The symptom; a file that somebody mended wrongly is looked at by hand.
     pub(super) fn symptom(&self) -> Symptom {
         self.symptom.parse().unwrap_or(Symptom::Manual)
@@ -167,7 +177,28 @@ impl State {
     }
 
     fn problem(&self) -> Problem {
-        Problem { units: self.install.packs.len(), keep: self.set(&self.keep), steady: self.steady, runs: self.runs }
+        Problem {
+            units: self.install.packs.len(),
+            keep: self.set(&self.keep),
+            steadiness: self.steadiness(),
+            runs: self.runs,
+        }
+    }
+
+    /// How surely the symptom shows, by the first log and by the round that was asked for when that was too short.
+    pub(super) fn steadiness(&self) -> Steadiness {
+        if matches!(self.symptom(), Symptom::Import(_)) {
+            return Steadiness::Certain;
+        }
+        if !self.unsettled {
+            return if self.steady { Steadiness::Steady } else { Steadiness::ByChance };
+        }
+        let asked = self.rounds.iter().rev().find(|round| round.why == Reason::Steadiness && round.seen == Mark::Bad);
+        match asked.map(|round| round.steady) {
+            Some(Some(true)) => Steadiness::Steady,
+            Some(_) => Steadiness::ByChance,
+            None => Steadiness::Unsettled,
+        }
     }
 
     fn set(&self, names: &[String]) -> UnitSet {
@@ -178,10 +209,10 @@ impl State {
         let seen = match record.seen {
             Mark::Bad => Seen::Bad,
             Mark::Good => Seen::Good,
-            Mark::CannotRun => Seen::CannotRun { keep: self.set(&record.keep), broken: self.set(&record.broken) },
+            Mark::CannotRun => Seen::CannotRun { keep: self.set(&record.keep) },
             Mark::Void => Seen::Void,
             Mark::Skip => Seen::Skip,
         };
-        Round { on: self.set(&record.on), why: record.why.why(), seen }
+        Round { on: self.set(&record.asked()), why: record.why.why(), seen, broken: self.set(&record.broken) }
     }
 }

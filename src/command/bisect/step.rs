@@ -86,18 +86,31 @@ fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reaso
         None => Observation {
             seen: Observed::Void,
             on: Vec::new(),
+            broken: Vec::new(),
+            steady: None,
             reason: messages.text("bisect-no-table", &[]),
             evidence: Vec::new(),
         },
     };
-    let (seen, keep, broken) = match told.seen {
-        Observed::Bad => (Mark::Bad, Vec::new(), Vec::new()),
-        Observed::Good => (Mark::Good, Vec::new(), Vec::new()),
-        Observed::CannotRun { keep, broken } => (Mark::CannotRun, keep, broken),
-        Observed::Void => (Mark::Void, Vec::new(), Vec::new()),
+    let (seen, keep) = match told.seen {
+        Observed::Bad => (Mark::Bad, Vec::new()),
+        Observed::Good => (Mark::Good, Vec::new()),
+        Observed::CannotRun { keep } => (Mark::CannotRun, keep),
+        Observed::Void => (Mark::Void, Vec::new()),
     };
     // What did not count was still asked for.
     let on = if seen == Mark::Void { on.to_vec() } else { told.on };
     let lines = told.evidence.iter().map(|line| Line { line: line.at.line, text: line.text.clone() }).collect();
-    Record { why, on, seen, keep, broken, reason: told.reason, log: Some(log.name.clone()), lines }
+    Record {
+        why,
+        on,
+        seen,
+        keep,
+        broken: told.broken,
+        steady: told.steady,
+        script_status: None,
+        reason: told.reason,
+        log: Some(log.name.clone()),
+        lines,
+    }
 }

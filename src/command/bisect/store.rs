@@ -109,6 +109,22 @@ impl Store {
         written
     }
 
+    /// Puts a new session in the place of another, which is kept beside it as `NAME.prev`. Cut off at any moment, the old
+    /// session or the new one stands in its place.
+    ///
+    /// # Errors
+    /// The old one cannot be copied, or the new one not written.
+    pub(super) fn replace_session(&self, state: &mut State, _lock: &Lock) -> Result<(), BisectError> {
+        let kept = (|| {
+            let beside = self.beside(&format!("{}.prev.tmp", std::process::id()));
+            fs::copy(&self.path, &beside)?;
+            File::open(&beside)?.sync_all()?;
+            fs::rename(&beside, self.beside("prev"))
+        })();
+        state.revision = 1;
+        kept.and_then(|()| self.replace(state)).map_err(|source| BisectError::Write { path: self.shown(), source })
+    }
+
     /// Forgets the session. True when there was one.
     pub(super) fn remove(&self, _lock: &Lock) -> Result<bool, BisectError> {
         match fs::remove_file(&self.path) {

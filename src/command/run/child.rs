@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::pump::{Log, pump};
+use super::stamps::Stamps;
 use crate::command::interrupt::Interrupts;
 
 const PAUSE: Duration = Duration::from_millis(15);
@@ -66,7 +67,7 @@ impl Child {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(super) fn start(words: &[OsString], log: &Log) -> io::Result<Self> {
+    pub(super) fn start(words: &[OsString], log: &Log, stamps: &Stamps) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
         command.args(arguments);
@@ -81,9 +82,9 @@ impl Child {
         let mut pumps = Vec::new();
         for (from, to) in streams.pairs.drain(..) {
             let (sender, receiver) = channel();
-            let log = log.clone();
+            let (log, stamps) = (log.clone(), stamps.clone());
             thread::spawn(move || {
-                pump(from, to, &log);
+                pump(from, to, &log, &stamps);
                 let _ = sender.send(());
             });
             pumps.push(receiver);

@@ -8,8 +8,10 @@ mod fault;
 mod files;
 mod gpu;
 mod pump;
+mod stamps;
 mod trailer;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,19 +27,22 @@ use crate::catalog::Packs;
 use crate::cli::{FormatName, LaunchArgs};
 use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
-use crate::live::{Sampler, StatsUrl};
+use crate::live::{Sampler, StatsUrl, prompt_line};
 use crate::probe::{Probe, Root};
 use crate::render::{PageReport, Printer, View, page};
 use crate::report::{Question, Report, answer, page_lines, read_log};
 use child::Child;
 use fault::RunError;
 use files::Files;
+use stamps::Stamps;
 use trailer::Counters;
 
 /// Status when a command is not there, as shells have it,
 const NOT_FOUND: u8 = 127;
 /// and when it is there and cannot be started.
 const NOT_STARTED: u8 = 126;
+/// Letters of the command that are written at the head of the log.
+const COMMAND_LIMIT: usize = 1000;
 
 /// Runs the command.
 pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -62,7 +67,9 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     };
     let interrupts = Interrupts::to_pass_on()?;
     let before = Counters::read(&host);
-    let mut child = match Child::start(&args.command, &log) {
+    log.append(header(&args.command).as_bytes());
+    let stamps = Stamps::of(&args.show.packs.folders);
+    let mut child = match Child::start(&args.command, &log, &stamps) {
         Ok(child) => child,
         Err(source) => {
             let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
@@ -77,7 +84,8 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     let pid = child.id();
     let ending = thread::scope(|scope| {
         // Whatever goes wrong there must not touch the child.
-        scope.spawn(|| catch_unwind(AssertUnwindSafe(|| sample(&host, pid, every, stats.as_ref(), samples, &stop))));
+        let watch = Watch { host: &host, pid, every, stats: stats.as_ref(), stamps: &stamps, stop: &stop };
+        scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(&watch, samples))));
         let ending = child.wait(&interrupts);
         stop.store(true, Ordering::Relaxed);
         ending
@@ -98,26 +106,52 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     Ok(Ok(Exit::Passed(ending.status())))
 }
 
+/// The first line of the log: the command, so that it can be repeated with its flags.
+fn header(command: &[OsString]) -> String {
+    let words = command.iter().map(|word| word.to_string_lossy().replace(|letter: char| letter.is_control(), " "));
+    let line = words.collect::<Vec<_>>().join(" ").replace('"', "'");
+    format!("comfy-triage run [COMMAND=\"{}\"]\n", crate::text::cut_chars(&line, COMMAND_LIMIT))
+}
+
+/// What is watched while it runs.
+struct Watch<'a> {
+    host: &'a Root,
+    pid: u32,
+    every: Duration,
+    stats: Option<&'a StatsUrl>,
+    stamps: &'a Stamps,
+    stop: &'a AtomicBool,
+}
+
 /// Takes samples until told to stop. A file that cannot be written to any more ends it.
-fn sample(host: &Root, pid: u32, every: Duration, stats: Option<&StatsUrl>, mut file: File, stop: &AtomicBool) {
-    let mut sampler = Sampler::new(host, pid);
-    let mut cards = gpu::Cards::start(every);
+fn sample(watch: &Watch<'_>, mut file: File) {
+    let mut sampler = Sampler::new(watch.host, watch.pid);
+    let mut cards = gpu::Cards::start(watch.every);
     let mut next = Instant::now();
-    while !stop.load(Ordering::Relaxed) {
+    while !watch.stop.load(Ordering::Relaxed) {
         if Instant::now() < next {
-            thread::sleep(Duration::from_millis(20).min(every));
+            thread::sleep(Duration::from_millis(20).min(watch.every));
             continue;
         }
         // After a suspend, missed samples are not made up for.
-        next = (next + every).max(Instant::now());
+        next = (next + watch.every).max(Instant::now());
         let pids = sampler.pids();
         let reading = cards.now(&pids);
-        let answered = stats.and_then(StatsUrl::ask);
-        if sampler.line(&pids, &reading, answered.as_ref(), &mut file).is_err() {
+        let answered = watch.stats.and_then(StatsUrl::ask);
+        let written =
+            stamp(watch.stamps, &mut file).and_then(|()| sampler.line(&pids, &reading, answered.as_ref(), &mut file));
+        if written.is_err() {
             break;
         }
     }
+    // The last prompts may have ended since the last sample; without their rows only they are missing.
+    let _ = stamp(watch.stamps, &mut file);
     cards.end();
+}
+
+/// Writes down when prompts began and ended.
+fn stamp(stamps: &Stamps, file: &mut File) -> io::Result<()> {
+    stamps.take().into_iter().try_for_each(|(epoch, what)| prompt_line(epoch, what, file))
 }
 
 /// Reads the log that was written, and answers.

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::stamps::{Carry, Stamps};
+
 const BLOCK: usize = 64 * 1024;
 /// Before another try at a stream that is full and does not wait.
 const FULL: Duration = Duration::from_millis(5);
@@ -62,8 +64,9 @@ impl Inner {
 
 /// Passes everything on until the end. When nobody reads what is passed on, the child is told so the usual way:
 /// its pipe breaks.
-pub(super) fn pump(mut from: impl Read, mut to: impl Write, log: &Log) {
+pub(super) fn pump(mut from: impl Read, mut to: impl Write, log: &Log, stamps: &Stamps) {
     let mut block = vec![0; BLOCK];
+    let mut carry = Carry::new();
     loop {
         let read = match from.read(&mut block) {
             Ok(0) => return,
@@ -78,6 +81,7 @@ pub(super) fn pump(mut from: impl Read, mut to: impl Write, log: &Log) {
         if write_patiently(&mut to, bytes).is_err() {
             return;
         }
+        stamps.look(&mut carry, bytes);
     }
 }
 
@@ -122,7 +126,7 @@ mod tests {
     fn a_stream_that_does_not_wait_gets_everything_all_the_same() {
         let mut to = Reluctant(Vec::new(), false);
         let file = tempfile::NamedTempFile::new().unwrap();
-        pump(&b"got prompt\nhalf"[..], &mut to, &Log::new(file.reopen().unwrap()));
+        pump(&b"got prompt\nhalf"[..], &mut to, &Log::new(file.reopen().unwrap()), &Stamps::default());
         assert_eq!(to.0, b"got prompt\nhalf");
     }
 

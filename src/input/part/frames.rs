@@ -17,6 +17,8 @@ struct Held {
 /// Holds a frame until another one follows it.
 pub(super) struct Frames {
     held: Option<Held>,
+    /// Seconds at which the series that is held still stood at its first step.
+    waited: Option<f64>,
     /// The end of a frame that is held unread, written in place: moving it about cost a tenth of the time on bars.
     tail: [u8; TAIL],
     tail_length: usize,
@@ -24,7 +26,7 @@ pub(super) struct Frames {
 
 impl Frames {
     pub(super) fn new() -> Self {
-        Self { held: None, tail: [0; TAIL], tail_length: 0 }
+        Self { held: None, waited: None, tail: [0; TAIL], tail_length: 0 }
     }
 
     /// A frame is held.
@@ -66,6 +68,12 @@ impl Frames {
             };
             if frame.percent < old.percent || other {
                 self.release(sink);
+            } else if old.percent == *b"  0" {
+                let bar = match old.figures {
+                    Some(bar) => bar,
+                    None => figures(self.tail.get(..self.tail_length).unwrap_or_default()),
+                };
+                self.waited = bar.filter(|bar| bar.done == 0).and_then(|bar| bar.elapsed).or(self.waited);
             }
         }
         self.held = Some(frame);
@@ -78,7 +86,9 @@ impl Frames {
                 Some(bar) => bar,
                 None => figures(self.tail.get(..self.tail_length).unwrap_or_default()),
             };
-            if let Some(bar) = bar {
+            let waited = self.waited.take();
+            if let Some(mut bar) = bar {
+                bar.before_first = if bar.done == 0 { bar.elapsed } else { waited };
                 sink.bar(held.place, bar);
             }
         }
@@ -126,7 +136,7 @@ mod tests {
     fn figures_that_were_read_tell_another_series_with_the_same_percentage() {
         let (mut frames, mut told) = (Frames::new(), Told::default());
         for total in [4, 4, 8] {
-            let bar = Bar { done: 0, total, seconds_per_step: None };
+            let bar = Bar { done: 0, total, ..Bar::default() };
             frames.hold_read(*b"  0", Some(bar), Place::default(), &mut told);
         }
         assert_eq!(told.0, [(0, 4)]);

@@ -3,23 +3,83 @@
 //! Keeps what the prefixes said (time, level, "this was typed"). Never takes a bracket that belongs to the text,
 //! such as `[ComfyUI-Manager]` or `[START]`, and allocates nothing.
 
-mod bracket;
-mod digit;
-mod letter;
-mod plain;
+mod client;
+mod comfyui;
+mod docker;
+mod kernel;
+mod kubernetes;
+mod python_logging;
+mod quote;
+mod ray;
 mod rich;
-mod sign;
+mod shell_prompt;
+mod streams;
+mod syslog;
+mod timestamp;
 
 use super::line::Level;
-use crate::eight::end_of_word;
-use bracket::bracket;
-use digit::stamped;
-use letter::word;
+use crate::eight::{begins_with_pack, eight_of, end_of_word};
 pub(crate) use rich::{Cell, below, cells};
-use sign::{quoted, sign};
 
 /// How many prefixes may stand before one text.
 const ROUNDS: usize = 8;
+
+/// One way to write something before a text.
+pub struct Dialect {
+    /// Who writes it.
+    pub name: &'static str,
+    /// What is written, and when.
+    pub about: &'static str,
+    /// First bytes of its prefixes: ranges, both ends included.
+    begins: &'static [(u8, u8)],
+    /// Takes one prefix off a text; none when there is none of this dialect.
+    take: Take,
+    /// Lines, and the texts behind their prefixes; these are its tests.
+    pub examples: &'static [(&'static str, &'static str)],
+}
+
+type Take = for<'a> fn(&'a [u8], &mut Stripped<'a>) -> Option<&'a [u8]>;
+
+/// All dialects, in the order in which they are tried.
+pub static DIALECTS: [Dialect; COUNT] = ALL;
+const COUNT: usize = 13;
+const ALL: [Dialect; COUNT] = [
+    comfyui::DIALECT,
+    timestamp::DIALECT,
+    streams::DIALECT,
+    kubernetes::DIALECT,
+    kernel::DIALECT,
+    docker::DIALECT,
+    syslog::DIALECT,
+    rich::DIALECT,
+    python_logging::DIALECT,
+    client::DIALECT,
+    shell_prompt::DIALECT,
+    ray::DIALECT,
+    quote::DIALECT,
+];
+
+const LETTERS: [(u8, u8); 2] = [(b'A', b'Z'), (b'a', b'z')];
+
+/// A bit for each dialect that may begin with a byte.
+static BY_FIRST_BYTE: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut dialect = 0;
+    while dialect < COUNT {
+        let begins = ALL[dialect].begins;
+        let mut range = 0;
+        while range < begins.len() {
+            let (mut byte, last) = (begins[range].0 as usize, begins[range].1 as usize);
+            while byte <= last {
+                table[byte] |= 1 << dialect;
+                byte += 1;
+            }
+            range += 1;
+        }
+        dialect += 1;
+    }
+    table
+};
 
 /// A text without its prefixes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -34,54 +94,13 @@ pub(crate) struct Stripped<'a> {
     pub(crate) cell: Option<Cell>,
 }
 
-/// What may begin with a byte.
-#[derive(Clone, Copy, PartialEq)]
-enum Start {
-    None,
-    Bracket,
-    Digit,
-    Word,
-    Quoted,
-    Sign,
-}
-
-const STARTS: [Start; 256] = {
-    let mut table = [Start::None; 256];
-    let mut b = 0;
-    while b < 256 {
-        table[b] = match b as u8 {
-            b'[' => Start::Bracket,
-            b'0'..=b'9' => Start::Digit,
-            b'A'..=b'Z' | b'a'..=b'z' | 0xc3..=0xcd | 0xcf..=0xd1 => Start::Word,
-            b'>' | b'\'' | b'"' | b'`' => Start::Quoted,
-            b'$' | b'#' | b'(' | b'<' | 0xce | 0xe2 => Start::Sign,
-            _ => Start::None,
-        };
-        b += 1;
-    }
-    table
-};
-
-/// Bytes of the names that Compose, syslog and loggers print.
-const NAME: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut b = 0;
-    while b < 256 {
-        table[b] = matches!(b as u8, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' | b'.');
-        b += 1;
-    }
-    table
-};
-
 /// Takes off all prefixes of a line without trailing blanks.
 #[inline]
 pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
     let blanks = leading(line);
     let text = line.get(blanks..).unwrap_or_default();
     let mut out = Stripped { text, indent: u32::try_from(blanks).unwrap_or(u32::MAX), ..Stripped::default() };
-    if let Some(first) = text.first()
-        && STARTS.get(usize::from(*first)).is_some_and(|s| *s != Start::None)
-    {
+    if !is_bare(text) {
         rounds(&mut out);
     }
     out
@@ -91,13 +110,39 @@ pub(crate) fn strip(line: &[u8]) -> Stripped<'_> {
 /// nearly all lines of a log without prefixes. A no may be wrong, a yes is not.
 #[inline]
 pub(crate) fn is_bare(text: &[u8]) -> bool {
-    let Some(first) = text.first() else { return false };
-    match STARTS.get(usize::from(*first)) {
-        Some(Start::None) => true,
-        Some(Start::Word) => letter::is_bare(text),
-        Some(Start::Bracket) => bracket::is_bare(text),
-        _ => false,
+    match text.first() {
+        None => false,
+        Some(b'A'..=b'Z' | b'a'..=b'z') => is_bare_word(text),
+        // The name of a node pack. Names behind a stamp are another matter.
+        Some(b'[') => text.get(1).is_some_and(u8::is_ascii_alphabetic) && begins_with_pack(text),
+        Some(first) => BY_FIRST_BYTE[usize::from(*first)] == 0,
     }
+}
+
+/// A word, and no prefix that begins with one: those have a bar, a figure or a path behind their first word, or a colon
+/// without a blank. The question is put to every line and its answer is hardly ever no, so that it is asked without
+/// branches.
+#[inline]
+fn is_bare_word(s: &[u8]) -> bool {
+    let Some(at) = end_of_word(s) else { return false };
+    let (Some(end), Some(next)) = (s.get(at), s.get(at + 1)) else { return false };
+    let behind_blank = (*end == b' ') & !matches!(next, b' ' | b'\t' | b'|' | b'0'..=b'9');
+    let behind_colon = (*end == b':') & (*next == b' ');
+    (behind_blank | behind_colon) & !begins_prefix(s)
+}
+
+/// The few words that begin a prefix all the same: `PS `, of the levels that loggers pad to eight letters the one that is
+/// as long, the names of the streams, and what clients say.
+#[inline]
+fn begins_prefix(s: &[u8]) -> bool {
+    const fn word(text: &[u8; 8]) -> u64 {
+        u64::from_le_bytes(*text)
+    }
+    let eight = eight_of(s).unwrap_or(0);
+    let small = (eight | word(b"        ")) & word(b"\xff\xff\xff\xff\xff\xff\0\0");
+    let stream = (small == word(b"stderr\0\0")) | (small == word(b"stdout\0\0"));
+    let others = (eight == word(b"CRITICAL")) | (eight == word(b"Server e"));
+    stream | others | (eight & 0xff_ffff == word(b"PS \0\0\0\0\0"))
 }
 
 /// Takes off the prefixes behind a level tag of this name; none when it names no level.
@@ -125,33 +170,19 @@ fn rounds(out: &mut Stripped<'_>) {
 
 /// Takes off one prefix; none when there is none.
 fn once<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
-    let first = usize::from(*s.first()?);
-    match STARTS.get(first)? {
-        Start::None => None,
-        Start::Bracket => bracket(s, out),
-        Start::Digit => stamped(s, out).or_else(|| word(s, out)),
-        // Behind one prefix there is mostly no other, but for a level behind a stamp.
-        Start::Word if letter::is_bare(s) => level_behind_stamp(s, out),
-        Start::Word => word(s, out),
-        Start::Quoted => quoted(s),
-        Start::Sign => sign(s, out),
+    // Behind one prefix there is mostly no other, but for a level behind a stamp.
+    if is_bare(s) {
+        return python_logging::level_behind_stamp(s, out);
     }
-}
-
-/// `INFO got prompt` behind a stamp.
-fn level_behind_stamp<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
-    if out.stamp.is_none() || out.tagged {
-        return None;
+    let mut dialects = BY_FIRST_BYTE[usize::from(*s.first()?)];
+    while dialects != 0 {
+        let dialect = DIALECTS.get(dialects.trailing_zeros() as usize)?;
+        if let Some(rest) = (dialect.take)(s, out) {
+            return Some(rest);
+        }
+        dialects &= dialects - 1;
     }
-    let length = end_of_word(s).filter(|length| s.get(*length) == Some(&b' '))?;
-    plain::padded_level(s, length, out)
-}
-
-/// The rest of a line behind a prompt.
-fn typed<'a>(rest: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
-    out.prompted = true;
-    out.tagged = false;
-    Some(rest.get(leading(rest)..).unwrap_or_default())
+    None
 }
 
 fn keep<'a>(out: &mut Stripped<'a>, stamp: &'a [u8]) {
@@ -168,9 +199,14 @@ fn one_blank(s: &[u8]) -> &[u8] {
     s.strip_prefix(b" ").unwrap_or(s)
 }
 
+/// A byte of the names that Compose, syslog and loggers print.
+const fn is_name(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' | b'.')
+}
+
+/// How many bytes of a name `s` begins with, at most `most`.
 fn run(s: &[u8], most: usize) -> usize {
-    let s = s.get(..most).unwrap_or(s);
-    s.iter().position(|b| !NAME[usize::from(*b)]).unwrap_or(s.len())
+    s.iter().take(most).take_while(|byte| is_name(**byte)).count()
 }
 
 /// The level of this name.
@@ -196,90 +232,13 @@ mod tests {
 
     // Long: one loop over what may stand before a text, in the order in which it is tried.
     #[test]
-    fn prefixes_go() {
-        for (line, text) in [
-            ("got prompt", "got prompt"),
-            ("[INFO] got prompt", "got prompt"),
-            ("> got prompt", "got prompt"),
-            ("> > [INFO] got prompt", "got prompt"),
-            (">", ""),
-            ("'Requested to load LTXV", "Requested to load LTXV"),
-            ("comfyui-1  | got prompt", "got prompt"),
-            ("comfyui     | Set vram state to: NORMAL_VRAM", "Set vram state to: NORMAL_VRAM"),
-            ("comfyui     |", ""),
-            ("comfyui-1  | 2026-08-05T12:00:00.1Z [INFO] got prompt", "got prompt"),
-            ("2026-02-05T05:40:37.137431771Z CUDA Version 12.6.3", "CUDA Version 12.6.3"),
-            ("2026-02-05T05:40:37.137431771Z stderr F got prompt", "got prompt"),
-            ("Aug 05 12:00:00 host python[1234]: got prompt", "got prompt"),
-            ("Aug  5 12:00:00 host kernel: [  962.891902] Out of memory: Killed", "Out of memory: Killed"),
-            ("9月 08 09:15:40 node1 python[285299]: [INFO] got prompt", "got prompt"),
-            ("mai 05 09:15:40 node1 python[285299]: got prompt", "got prompt"),
-            ("août 05 09:15:40 node1 python[285299]: got prompt", "got prompt"),
-            ("2026-08-05T12:00:00+0200 host python[1]: got prompt", "got prompt"),
-            ("2026-08-05T12:00:00.123456+02:00 host python[1]: got prompt", "got prompt"),
-            ("[  962.891902] python invoked oom-killer: x", "python invoked oom-killer: x"),
-            ("<4>[  962.891902] python invoked oom-killer: x", "python invoked oom-killer: x"),
-            ("[Wed Aug  5 12:00:00 2026] Out of memory: Killed", "Out of memory: Killed"),
-            ("[2026-02-20 08:30:41.002] got prompt", "got prompt"),
-            ("[2024-05-31 15:05] got prompt", "got prompt"),
-            ("[2024-05-31 15:05]   File \"main.py\", line 1", "File \"main.py\", line 1"),
-            ("[2025-02-28 16:34:54:983] got prompt", "got prompt"),
-            ("[2026-08-05 12:00:00,123] [DETAIL] Pin eviction: x", "Pin eviction: x"),
-            ("[2025-05-17 10:50:04.212] [info]  got prompt", "got prompt"),
-            (
-                "[2025-05-17 10:50:04.212] [error] Traceback (most recent call last):",
-                "Traceback (most recent call last):",
-            ),
-            ("[2026-06-10 10:00:00.000] [info]  [INFO] got prompt", "got prompt"),
-            ("2024-12-04T18:29:44.149144 - got prompt", "got prompt"),
-            ("2026-06-30T09:38:17.149144 - [INFO] got prompt", "got prompt"),
-            ("2024-10-19 01:10:47,703 - root - INFO - got prompt", "got prompt"),
-            ("2024-05-31 15:05:22,111 - INFO - got prompt", "got prompt"),
-            ("2024-05-31 15:05:22,111 - WARNING -", ""),
-            ("2024-05-31 15:05:22,111 INFO - got prompt", "got prompt"),
-            ("[2024-05-31 15:05:22] ERROR - got prompt", "got prompt"),
-            ("Aug 05 12:00:00 host python[1]: INFO - got prompt", "got prompt"),
-            ("2024-05-31 15:05:22,111 - INFO", "INFO"),
-            ("[pod/comfy-0/comfyui] [INFO] got prompt", "got prompt"),
-            ("2024-09-05 14:51:43,690- root:2043- INFO- got prompt", "got prompt"),
-            ("2026-02-05T05:40:37.137431771Z ComfyUI version: 0.3.64", "ComfyUI version: 0.3.64"),
-            ("2025-08-23 11:07:34.687 [Debug] [ComfyUI-6/STDOUT] got prompt", "got prompt"),
-            ("2025-08-23 11:07:38.101 [Error] Error while initializing", "Error while initializing"),
-            ("[ComfyUI-0/STDERR] got prompt", "got prompt"),
-            ("(RayWorker pid=1234) got prompt", "got prompt"),
-            ("(RayWorker pid=1234, ip=10.0.0.2) [INFO] got prompt", "got prompt"),
-            ("[stderr] got prompt", "got prompt"),
-            ("[STDOUT] got prompt", "got prompt"),
-            ("STDERR: got prompt", "got prompt"),
-            ("stdout: got prompt", "got prompt"),
-            ("INFO     got prompt", "got prompt"),
-            ("WARNING  got prompt", "got prompt"),
-            ("CRITICAL  got prompt", "got prompt"),
-            ("2024-05-31T15:05:22Z INFO got prompt", "got prompt"),
-            ("2024-05-31 15:05:22,111 WARNING got prompt", "got prompt"),
-            ("2024-05-31 15:05 got prompt", "got prompt"),
-            ("ERROR:root:!!! Exception during processing !!!", "!!! Exception during processing !!!"),
-            ("[32m[INFO][0m got prompt", "got prompt"),
-            ("[32m[INFO][0m [32mPrompt executed in 1.00 seconds[0m", "Prompt executed in 1.00 seconds"),
-            ("$ python main.py", "python main.py"),
-            ("# python main.py", "python main.py"),
-            ("❯ taskset -c 0-7 python main.py", "taskset -c 0-7 python main.py"),
-            ("➜  ComfyUI git:(master) ✗ python main.py", "python main.py"),
-            (r"PS C:\ComfyUI> python main.py", "python main.py"),
-            (r"(venv) PS C:\ComfyUI> python main.py", "python main.py"),
-            (r"D:\ComfyUI>.\env\python.exe -s main.py", r".\env\python.exe -s main.py"),
-            ("user@host:~/ComfyUI$ python main.py", "python main.py"),
-            ("root@7a3f:/srv# python main.py", "python main.py"),
-            ("(venv) user@host:~/ComfyUI$ python main.py", "python main.py"),
-            ("(venv) $ python main.py", "python main.py"),
-            ("[user@host ComfyUI]$ python main.py", "python main.py"),
-            ("user@mac ComfyUI % python main.py", "python main.py"),
-            ("    [INFO] got prompt", "got prompt"),
-            ("2024-12-04T18:29:44.149144 -", ""),
-            ("[INFO]", ""),
-        ] {
-            assert_eq!(String::from_utf8_lossy(stripped(line).text), text, "{line}");
-            assert!(!is_bare(line.trim().as_bytes()) || line.trim() == text, "{line}");
+    fn each_dialect_gives_the_texts_of_its_examples() {
+        for dialect in &DIALECTS {
+            assert!(!dialect.examples.is_empty(), "{}", dialect.name);
+            for (line, text) in dialect.examples {
+                assert_eq!(String::from_utf8_lossy(stripped(line).text), *text, "{line}");
+                assert!(!is_bare(line.trim().as_bytes()), "{line}");
+            }
         }
     }
 

@@ -5,8 +5,21 @@
 
 use super::super::part::trim_end;
 use super::super::stamp::clock;
-use super::{Stripped, leading, level, run};
+use super::{Dialect, LETTERS, Stripped, leading, level, run};
 use unicode_width::UnicodeWidthStr;
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "Rich",
+    about: "rows of Rich's handler with time, level, message and place in columns; long messages go on below",
+    begins: &LETTERS,
+    take,
+    examples: &[
+        ("[08/05/26 12:00:00] INFO     got prompt            server.py:748", "got prompt"),
+        ("[12:00:00] WARNING  Pin error.     model_management.py:703", "Pin error."),
+        ("           INFO     got prompt            server.py:748", "got prompt"),
+        ("comfyui-1  | [12:00:00] ERROR    x    __init__.py:7", "x"),
+    ],
+};
 
 /// Width of the level's column, and of it with the blank behind it.
 const LEVEL: usize = 8;
@@ -30,7 +43,7 @@ pub(super) fn behind_stamp<'a>(s: &'a [u8], stamp: usize, out: &mut Stripped<'a>
 }
 
 /// The message of a row whose time is that of the row above, or that has none.
-pub(super) fn without_stamp<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
+fn take<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let column = usize::try_from(out.indent).ok()? + BEHIND_LEVEL;
     message(s, column, true, out)
 }
@@ -48,9 +61,9 @@ pub(crate) fn below<'a>(out: &Stripped<'a>, column: u32) -> Option<Stripped<'a>>
     Some(row)
 }
 
-/// `08/05/26 12:00:00`, the handler's own way to write a time.
-pub(super) fn is_short_date(s: &[u8]) -> bool {
-    match s {
+/// The first `length` bytes are `08/05/26 12:00:00`, the handler's own way to write a time.
+pub(super) fn is_short_date(s: &[u8], length: usize) -> bool {
+    match s.get(..length).unwrap_or_default() {
         [a, b, b'/', c, d, b'/', e, f, b' ', time @ ..] => {
             [a, b, c, d, e, f].iter().all(|x| x.is_ascii_digit()) && clock(time) == Some(time.len())
         }

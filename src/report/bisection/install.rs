@@ -42,6 +42,9 @@ pub struct Launch {
     /// The command line of the log, or the usual one, with `{flags}` where flags go. None where nothing is typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
+    /// The log shows neither a command line nor flags: the person's own are not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_flags_unknown: bool,
     /// The file with the settings of the Desktop app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<String>,
@@ -113,7 +116,8 @@ fn launch(view: &Context<'_>, packs: &Packs) -> Launch {
     let windows = view.os == Os::Windows;
     let container = view.in_container().is_some();
     let Some(start) = Start::of(view, packs) else {
-        return Launch { id: String::new(), template: None, settings: None, container, windows };
+        let id = String::new();
+        return Launch { id, template: None, own_flags_unknown: true, settings: None, container, windows };
     };
     let slash = if windows { "\\" } else { "/" };
     let settings = view.session.text("user_dir").filter(|_| !start.def.settings.is_empty()).map(|user| {
@@ -121,7 +125,8 @@ fn launch(view: &Context<'_>, packs: &Packs) -> Launch {
         format!("{}{slash}{file}", user.trim_end_matches(['/', '\\']))
     });
     let template = start.command(&[PLACE]).map(|line| without_nodes_flags(&line, packs));
-    Launch { id: start.def.id.clone(), template, settings, container, windows }
+    let own_flags_unknown = !start.has_line() && view.session.flags.is_empty();
+    Launch { id: start.def.id.clone(), template, own_flags_unknown, settings, container, windows }
 }
 
 /// The line without the flags that the rounds set themselves.

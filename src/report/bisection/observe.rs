@@ -39,7 +39,6 @@ pub enum Observed {
     /// The workflow could not run with these packs on.
     CannotRun {
         keep: Vec<String>,
-        broken: Vec<String>,
     },
     /// It does not count.
     Void,
@@ -49,8 +48,12 @@ pub enum Observed {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     pub seen: Observed,
-    /// Folders that were on and were imported.
+    /// Folders that were on.
     pub on: Vec<String>,
+    /// Folders that were on and could not be imported, although they could in the first log.
+    pub broken: Vec<String>,
+    /// The symptom showed in every prompt from its first one on. None where that cannot be said.
+    pub steady: Option<bool>,
     /// In a sentence.
     pub reason: String,
     pub evidence: Vec<EvidenceReport>,
@@ -75,8 +78,7 @@ impl Judge<'_> {
             return void;
         }
         let broken = self.broken();
-        let working = |dir: &&String| !broken.iter().any(|broken| same_dir(broken, dir));
-        let on: Vec<String> = self.expected.on.iter().filter(working).cloned().collect();
+        let on = self.expected.on.to_vec();
         let sight = look(self.session, self.report, self.expected.symptom);
         if sight.seen {
             let lines: Vec<u64> = sight.evidence.iter().map(|line| line.at.line).collect();
@@ -84,7 +86,8 @@ impl Judge<'_> {
                 Some(line) => self.messages.text("bisect-seen", &[("line", &line.to_string())]),
                 None => self.messages.text("bisect-seen-samples", &[]),
             };
-            return Observation { seen: Observed::Bad, on, reason, evidence: sight.evidence };
+            let steady = Some(sight.steady);
+            return Observation { seen: Observed::Bad, on, broken, steady, reason, evidence: sight.evidence };
         }
         if !broken.is_empty() {
             return self.cannot_run(Vec::new(), broken, "bisect-broken", self.import_lines());
@@ -100,21 +103,25 @@ impl Judge<'_> {
         if asks_for_hand {
             return self.void("bisect-by-hand", &[], Vec::new());
         }
-        let reason = self.messages.text("bisect-not-seen", &[("n", &self.ran().to_string())]);
+        let reason = self.messages.count("bisect-not-seen-one", "bisect-not-seen", self.ran(), &[]);
         let evidence = self.session.last_executed.iter().map(|at| evidence(at, None)).collect();
-        Observation { seen: Observed::Good, on, reason, evidence }
+        Observation { seen: Observed::Good, on, broken, steady: None, reason, evidence }
     }
 
     fn void(&self, id: &str, values: &[(&str, &str)], lines: Vec<EvidenceReport>) -> Observation {
-        Observation { seen: Observed::Void, on: Vec::new(), reason: self.messages.text(id, values), evidence: lines }
+        let reason = self.messages.text(id, values);
+        let (on, broken) = (Vec::new(), Vec::new());
+        Observation { seen: Observed::Void, on, broken, steady: None, reason, evidence: lines }
     }
 
     fn cannot_run(&self, keep: Vec<String>, broken: Vec<String>, id: &str, lines: Vec<EvidenceReport>) -> Observation {
         let names = names(if broken.is_empty() { &keep } else { &broken });
         let reason = self.messages.text(id, &[("names", &names)]);
         Observation {
-            seen: Observed::CannotRun { keep, broken },
+            seen: Observed::CannotRun { keep },
             on: self.expected.on.to_vec(),
+            broken,
+            steady: None,
             reason,
             evidence: lines,
         }

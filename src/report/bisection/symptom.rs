@@ -71,7 +71,8 @@ impl Symptom {
         let about = finding.and_then(|finding| finding.about.clone());
         match id.sought()? {
             Sought::Leak => Some(Self::Leak(worst_class(report))),
-            Sought::Growth => Some(Self::Growth),
+            // Told by a text, a console log alone can judge a round; growth needs readings in each.
+            Sought::Growth => worst_class(report).map(|class| Self::Leak(Some(class))).or(Some(Self::Growth)),
             Sought::Oom => Some(Self::Oom),
             Sought::Import => Some(Self::Import(about)),
             Sought::Error => last_error(report).map(Self::Error),

@@ -23,6 +23,8 @@ pub struct SymptomSeen {
     pub first_prompt: Option<u64>,
     /// It showed in every prompt from then on, in three at least: it is taken to show in every run.
     pub steady: bool,
+    /// It did so in all prompts that there are from then on, but these are fewer than three.
+    pub may_be_steady: bool,
 }
 
 /// Looks for a symptom in a session. `report` is of the same log: growth is weighed there.
@@ -40,15 +42,16 @@ pub fn look(session: &Session, report: &Report, symptom: &Symptom) -> SymptomSee
 fn leak(session: &Session, class: Option<&str>) -> SymptomSeen {
     let held = session.leaks.iter().filter(|(name, leak)| leak.warning > 0 && class.is_none_or(|class| class == *name));
     let held: Vec<_> = held.map(|(_, leak)| leak).collect();
-    let lines = held.iter().filter_map(|leak| leak.first_warning.as_ref());
+    // The text that begins a pass belongs to the WARNING right below it.
+    let lines = held.iter().flat_map(|leak| {
+        let warning = leak.first_warning.as_ref();
+        let above = |at: &&Evidence| warning.is_some_and(|warning| at.place.line + 1 == warning.place.line);
+        leak.first_potential.as_ref().filter(above).into_iter().chain(warning)
+    });
     let first = held.iter().map(|leak| leak.first_prompt).min();
     let prompts = held.iter().map(|leak| leak.prompts_held).max().unwrap_or(0);
-    SymptomSeen {
-        seen: !held.is_empty(),
-        evidence: shown(lines),
-        first_prompt: first,
-        steady: is_steady(session, first, prompts),
-    }
+    let shows = showing(session, first, prompts);
+    SymptomSeen { seen: !held.is_empty(), evidence: shown(lines), first_prompt: first, ..shows }
 }
 
 fn ooms(session: &Session) -> SymptomSeen {
@@ -72,7 +75,8 @@ fn imports(session: &Session, dir: Option<&str>) -> SymptomSeen {
     let failed = session.nodes.iter().filter(|node| node.failed && dir.is_none_or(|dir| same_dir(dir, &node.dir)));
     let lines: Vec<&Evidence> = failed.map(|node| node.reason_at.as_ref().unwrap_or(&node.at)).collect();
     // An import is the same at every start.
-    SymptomSeen { seen: !lines.is_empty(), evidence: shown(lines.into_iter()), first_prompt: None, steady: true }
+    let seen = !lines.is_empty();
+    SymptomSeen { seen, evidence: shown(lines.into_iter()), first_prompt: None, steady: true, may_be_steady: false }
 }
 
 fn growth(report: &Report) -> SymptomSeen {
@@ -81,23 +85,29 @@ fn growth(report: &Report) -> SymptomSeen {
         .iter()
         .find(|finding| finding.id == Verdict::LeakSuspected && finding.status >= Status::Possible);
     let lines = found.map(|finding| finding.evidence.iter().take(LINES_SHOWN).cloned().collect());
-    SymptomSeen { seen: found.is_some(), evidence: lines.unwrap_or_default(), first_prompt: None, steady: false }
+    // One judgement of a whole run: whether the next run shows it as well, only the next run tells.
+    let seen = found.is_some();
+    SymptomSeen { seen, evidence: lines.unwrap_or_default(), may_be_steady: seen, ..SymptomSeen::default() }
 }
 
 fn in_prompts(session: &Session, found: Vec<(&Evidence, u64)>) -> SymptomSeen {
     let prompts: BTreeSet<u64> = found.iter().map(|(_, prompt)| *prompt).filter(|prompt| *prompt > 0).collect();
     let first = prompts.first().copied();
+    let shows = showing(session, first, prompts.len() as u64);
     SymptomSeen {
         seen: !found.is_empty(),
-        steady: is_steady(session, first, prompts.len() as u64),
         evidence: shown(found.into_iter().map(|(at, _)| at)),
         first_prompt: first,
+        ..shows
     }
 }
 
-fn is_steady(session: &Session, first: Option<u64>, prompts: u64) -> bool {
+/// Whether a symptom that showed in so many prompts from the `first` one on showed in each of them.
+fn showing(session: &Session, first: Option<u64>, prompts: u64) -> SymptomSeen {
     let ran = session.prompts.executed;
-    first.is_some_and(|first| prompts >= STEADY_PROMPTS && prompts + first > ran)
+    let each = first.is_none_or(|first| prompts + first > ran);
+    let steady = first.is_some() && each && prompts >= STEADY_PROMPTS;
+    SymptomSeen { steady, may_be_steady: each && !steady, ..SymptomSeen::default() }
 }
 
 fn shown<'e>(lines: impl Iterator<Item = &'e Evidence>) -> Vec<EvidenceReport> {

@@ -1,7 +1,7 @@
 //! One log of a checklist: its part in it, and whether it shows the problem.
 
 use super::LogRole;
-use crate::catalog::FlagRole;
+use crate::catalog::{FlagRole, Version};
 use crate::diagnosis::{Context, Messages, evidence};
 use crate::report::comparison::{Run, SeenIn};
 use crate::report::report::{EvidenceReport, Finding, Status};
@@ -51,7 +51,21 @@ impl<'r> Case<'r> {
 
     /// As the log tells it; with a range when it only shows one.
     pub(super) fn version(&self) -> String {
-        self.view.version.shown()
+        // What the log prints is what it is, also where its texts fit a range of versions.
+        self.printed_version().map_or_else(|| self.view.version.shown(), |version| version.to_string())
+    }
+
+    /// The number that the log prints.
+    pub(super) fn printed_version(&self) -> Option<Version> {
+        self.view.span.exact.or_else(|| self.session().text("comfyui_version").and_then(Version::parse))
+    }
+
+    /// Folders of the node packs that were loaded, in order.
+    pub(super) fn packs(&self) -> Vec<&str> {
+        let mut dirs: Vec<&str> = self.view.packs_loaded().map(|node| node.dir.as_str()).collect();
+        dirs.sort_unstable();
+        dirs.dedup();
+        dirs
     }
 
     /// No node pack was loaded, by the flag or because none is there.

@@ -22,6 +22,35 @@ fn condition(
     Condition { id: id.to_owned(), state, title, reason, evidence, items: Vec::new(), supply }
 }
 
+/// It is the newest version that is known here: the first thing that the form asks for.
+pub(super) fn newest(main: &Case<'_>, messages: &Messages<'_>) -> Condition {
+    let id = "newest";
+    let Some(newest) = messages.packs.releases.last() else {
+        return condition(
+            id,
+            State::CannotTell,
+            messages.text("checklist-newest-unknown", &[]),
+            Vec::new(),
+            Vec::new(),
+            messages,
+        );
+    };
+    let latest = newest.version.to_string();
+    let Some(own) = main.printed_version().or(main.view.span.from) else {
+        let reason = messages.text("checklist-newest-no-version", &[("newest", &latest), ("date", &newest.date)]);
+        return condition(id, State::CannotTell, reason, Vec::new(), Vec::new(), messages);
+    };
+    let shown = main.version();
+    let values = [("own", shown.as_str()), ("newest", latest.as_str()), ("date", newest.date.as_str())];
+    let lines = main.session().fact("comfyui_version").map(|fact| main.seen(&fact.at, None)).into_iter().collect();
+    if own >= newest.version {
+        return condition(id, State::Met, messages.text("checklist-newest-met", &values), lines, Vec::new(), messages);
+    }
+    let text = messages.text("checklist-supply-newest", &values);
+    let supply = Step { text, command: None, cost: None, flags: Vec::new(), remedy: None };
+    condition(id, State::NotMet, messages.text("checklist-newest-old", &values), lines, vec![supply], messages)
+}
+
 /// A start without custom nodes, of the same version, still shows it.
 // Long: one decision, read from the top: each branch rests on all those above it.
 pub(super) fn clean_start(
@@ -162,8 +191,11 @@ pub(super) fn repeats(
             messages,
         );
     }
-    if let Some(case) =
-        others.clone().find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem))
+    let same_packs = |case: &&Case<'_>| case.packs() == main.packs();
+    if let Some(case) = others
+        .clone()
+        .filter(same_packs)
+        .find(|case| case.role == "repeat" && case.session().prompts.executed >= needed(main, problem))
     {
         let lines = case
             .session()
@@ -179,14 +211,10 @@ pub(super) fn repeats(
             messages.text("checklist-repeats-prompts", &[("n", &prompts.to_string()), ("version", &main.version())]);
         return condition(id, State::Met, reason, own.into_iter().collect(), Vec::new(), messages);
     }
-    condition(
-        id,
-        State::CannotTell,
-        messages.text("checklist-repeats-once", &[]),
-        own.into_iter().collect(),
-        again(),
-        messages,
-    )
+    // Another set of packs is another experiment: that it did not show there is no failed repeat.
+    let elsewhere = others.clone().any(|case| case.role == "repeat" && !same_packs(&case));
+    let reason = if elsewhere { "checklist-repeats-other-packs" } else { "checklist-repeats-once" };
+    condition(id, State::CannotTell, messages.text(reason, &[]), own.into_iter().collect(), again(), messages)
 }
 
 /// Prompts of the main session in which it is seen.

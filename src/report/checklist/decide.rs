@@ -2,13 +2,16 @@
 
 use super::case::Case;
 use super::{Advice, Condition, Decision, State};
-use crate::catalog::{ChecklistRoute, Verdict};
+use crate::catalog::{BugDef, ChecklistRoute, Verdict};
 use crate::diagnosis::{Messages, same_dir};
 use crate::report::comparison::SeenIn;
 use crate::report::report::{Candidate, Grade, Step};
 
 /// Lines shown for the advice.
 const LINES: usize = 4;
+
+/// Repaired faults that are named.
+const REPAIRED: usize = 3;
 
 /// Weighs verdict and conditions.
 pub(super) fn advice(main: &Case<'_>, conditions: &[Condition], messages: &Messages<'_>) -> Advice {
@@ -158,6 +161,7 @@ impl Decide<'_, '_> {
             State::Met if self.state("repeats") == State::NotMet => {
                 self.say(Decision::NotYet, "core", core, "checklist-not-yet-repeat", &[], self.missing())
             }
+            State::Met if self.state("newest") == State::NotMet => self.update_first(core),
             State::Met => self.say(Decision::Open, "core", core, "checklist-open-core", &[], self.missing()),
             State::NotMet => {
                 let named = self.candidates().first().map(|candidate| candidate.dir.clone());
@@ -184,7 +188,13 @@ impl Decide<'_, '_> {
                 self.say(Decision::NotYet, "unknown", None, "checklist-not-yet-clean", &[], self.missing())
             }
             State::CannotTell => {
-                let next = self.missing().into_iter().take(1).chain(self.bisect()).collect();
+                // What the newest version and a clean start tell comes before any bisection.
+                let first = self
+                    .conditions
+                    .iter()
+                    .filter(|condition| matches!(condition.id.as_str(), "newest" | "clean-start"));
+                let first = first.flat_map(|condition| condition.supply.iter().cloned());
+                let next = first.chain(self.bisect()).collect();
                 self.say(
                     Decision::NotYet,
                     "unknown",
@@ -197,20 +207,39 @@ impl Decide<'_, '_> {
         }
     }
 
-    /// What supplies what is missing, and the newest version when this is not it.
+    /// An old version: the form asks for the newest one, and faults of the same kind were repaired since.
+    fn update_first(&self, core: Option<String>) -> Advice {
+        let packs = self.messages.packs;
+        let own = self.main.printed_version().or(self.main.view.span.from);
+        let newest = packs.releases.last();
+        let problem = self.main.problem().map(|problem| problem.id);
+        let leak = problem.is_some_and(Verdict::is_leak);
+        // Of the same kind: what shows as a leak is held against leaks, anything else against what it matched.
+        let same_kind = |bug: &&BugDef| bug.structure.iter().any(|what| what == "leak") == leak && leak;
+        let repaired = packs.bugs.iter().filter(same_kind).filter(|bug| {
+            let range = own.zip(newest);
+            bug.fixed_in.zip(range).is_some_and(|(fixed, (own, newest))| own < fixed && fixed <= newest.version)
+        });
+        let titles: Vec<String> = repaired
+            .map(|bug| packs.prose_text("bug", &bug.id, "title", self.messages.zh).unwrap_or(&bug.id).to_owned())
+            .take(REPAIRED)
+            .collect();
+        let (shown, latest) = (self.main.version(), newest.map(|release| release.version.to_string()));
+        let date = newest.map(|release| release.date.as_str()).unwrap_or_default();
+        let what = titles.join("; ");
+        let values = [
+            ("own", shown.as_str()),
+            ("newest", latest.as_deref().unwrap_or_default()),
+            ("date", date),
+            ("what", &what),
+        ];
+        let sentence = if titles.is_empty() { "checklist-not-yet-old" } else { "checklist-not-yet-old-fixed" };
+        self.say(Decision::NotYet, "core", core, sentence, &values, self.missing())
+    }
+
+    /// What supplies what is missing.
     fn missing(&self) -> Vec<Step> {
-        let mut steps: Vec<Step> =
-            self.conditions.iter().flat_map(|condition| condition.supply.iter().cloned()).collect();
-        let newest = self.messages.packs.releases.last();
-        if let (Some(own), Some(newest)) = (self.main.view.span.exact, newest)
-            && own < newest.version
-        {
-            let values =
-                [("own", own.to_string()), ("newest", newest.version.to_string()), ("date", newest.date.clone())];
-            let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            steps.push(plain(self.messages.text("checklist-supply-newest", &values), None));
-        }
-        steps
+        self.conditions.iter().flat_map(|condition| condition.supply.iter().cloned()).collect()
     }
 
     fn bisect(&self) -> Vec<Step> {

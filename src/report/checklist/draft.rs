@@ -76,13 +76,23 @@ impl Writer<'_, '_> {
                 "expected" => vec![self.expected(messages)],
                 "actual" | "question" => self.actual(messages),
                 "steps" => self.steps(messages),
-                "logs" => vec![Part::Log { lines: excerpt.to_vec() }],
+                "logs" => self.logs(messages, excerpt),
                 "summary" => self.summary(messages),
                 _ => self.other(messages),
             };
             Section { heading: section.heading.clone(), parts }
         };
         form.sections.iter().map(section).collect()
+    }
+
+    /// The excerpt, and what to attach beside it.
+    fn logs(&self, messages: &Messages<'_>, excerpt: &[ExcerptLine]) -> Vec<Part> {
+        let log = crate::shell::quoted(&self.main.run.name, cfg!(windows));
+        let command = format!("comfy-triage redact {log} > comfyui-redacted.log");
+        vec![
+            Part::Log { lines: excerpt.to_vec() },
+            Part::Blank { text: messages.text("draft-attach", &[("command", &command)]) },
+        ]
     }
 
     fn node_test(&self, messages: &Messages<'_>) -> Vec<Part> {
@@ -140,18 +150,15 @@ impl Writer<'_, '_> {
     }
 
     fn steps(&self, messages: &Messages<'_>) -> Vec<Part> {
-        let prompts = self.main.session().prompts.executed.to_string();
+        let prompts =
+            messages.count("draft-step-queue-one", "draft-step-queue", self.main.session().prompts.executed, &[]);
         let command = self.launch.and_then(|launch| launch.command(&[]).filter(|_| launch.has_line()));
         let start = match command {
             Some(command) => messages.text("draft-step-start", &[("command", &command)]),
             None => messages.text("draft-step-start-blank", &[]),
         };
-        let items = vec![
-            start,
-            messages.text("draft-step-workflow", &[]),
-            messages.text("draft-step-queue", &[("n", &prompts)]),
-            messages.text("draft-step-see", &[]),
-        ];
+        let items =
+            vec![start, messages.text("draft-step-workflow", &[]), prompts, messages.text("draft-step-see", &[])];
         vec![Part::List { items, numbered: true }, Part::Blank { text: messages.text("draft-workflow-blank", &[]) }]
     }
 

@@ -14,7 +14,9 @@ use crate::report::redaction::Open;
 use crate::text::cut_chars;
 
 /// Lines in an excerpt.
-const LIMIT: usize = 120;
+const LIMIT: usize = 240;
+/// Lines of a traceback.
+const TRACEBACK: u64 = 150;
 /// Lines around a piece of evidence.
 const AROUND: usize = 2;
 /// Letters of a line.
@@ -51,6 +53,15 @@ pub fn wanted(run: &Run<'_>) -> Vec<(u64, u64, bool)> {
         places.extend(single.into_iter().flatten().map(|at| (at.place.line, at.place.line, false)));
     }
     if let Some(finding) = run.report.findings.first() {
+        let session = run.read.timeline.session(finding.session);
+        let cited = |line: u64| finding.evidence.iter().any(|cited| cited.at.line == line);
+        let failed =
+            session.into_iter().flat_map(|session| &session.exceptions).find(|raised| cited(raised.at.place.line));
+        // A traceback is of use only as a whole.
+        places.extend(failed.and_then(|raised| {
+            let last = raised.last_line_at.as_ref()?.place.line;
+            Some((raised.at.place.line, last.min(raised.at.place.line + TRACEBACK), true))
+        }));
         places.extend(
             finding
                 .evidence

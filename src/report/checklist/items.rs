@@ -44,7 +44,8 @@ pub(super) fn pieces(main: &Case<'_>, launch: Option<&Launch<'_>>, messages: &Me
         list.add(id, value, log.clone(), needed);
     }
     // The system is read off paths and builds where no line names it.
-    let os = match main.view.os {
+    let system = system(main, launch);
+    let os = match system {
         Os::Windows => Some("Windows"),
         Os::Linux => Some("Linux"),
         Os::Wsl => Some("WSL"),
@@ -67,7 +68,7 @@ pub(super) fn pieces(main: &Case<'_>, launch: Option<&Launch<'_>>, messages: &Me
         log,
         true,
     );
-    for (id, supply) in outside(main) {
+    for (id, supply) in outside(main, system) {
         let label = messages.text(&format!("checklist-item-{id}"), &[]);
         list.pieces.push(Piece {
             id: id.to_owned(),
@@ -115,17 +116,23 @@ fn shown(name: &str, value: &FactJson) -> String {
     }
 }
 
+/// The system: as the log shows it, else the one that the way of starting is for.
+fn system(main: &Case<'_>, launch: Option<&Launch<'_>>) -> Os {
+    let by_launcher = launch.filter(|launch| launch.at.is_some()).and_then(|launch| Os::named(&launch.def.os));
+    if main.view.os == Os::Unknown { by_launcher.unwrap_or(Os::Unknown) } else { main.view.os }
+}
+
 /// What no log holds, with the command that tells it on this system.
-fn outside(main: &Case<'_>) -> Vec<(&'static str, &'static str)> {
+fn outside(main: &Case<'_>, system: Os) -> Vec<(&'static str, &'static str)> {
     let mut list = Vec::new();
     let driver = match main.view.gpu {
         Gpu::Nvidia | Gpu::Unknown => Some("nvidia-smi"),
-        Gpu::Amd if main.view.os == Os::Linux => Some("rocm-smi --showdriverversion"),
+        Gpu::Amd if system == Os::Linux => Some("rocm-smi --showdriverversion"),
         Gpu::Amd | Gpu::Intel | Gpu::DirectMl => Some("dxdiag"),
         Gpu::Apple | Gpu::Cpu => None,
     };
     list.extend(driver.map(|command| ("driver", command)));
-    let (swap, disk) = match main.view.os {
+    let (swap, disk) = match system {
         Os::Windows => {
             ("Get-CimInstance Win32_PageFileUsage", "Get-PhysicalDisk | Select-Object FriendlyName, MediaType")
         }

@@ -35,6 +35,8 @@ pub struct Checklist {
     pub launcher: Option<LauncherReport>,
     /// Public records of the same symptom. They are not causes.
     pub records: Vec<Record>,
+    /// Number of the run that the draft is about, from 0: the clean one when that shows it too.
+    pub draft_run: usize,
     pub draft: IssueDraft,
 }
 
@@ -109,7 +111,7 @@ impl State {
 /// Something that must hold before an issue is worth opening.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Condition {
-    /// `clean-start`, `repeats` or `complete`.
+    /// `newest`, `clean-start`, `repeats` or `complete`.
     pub id: String,
     pub state: State,
     pub title: String,
@@ -215,20 +217,25 @@ pub fn checklist(
     let cases = case::cases(runs, messages);
     let main = cases.iter().find(|case| case.role == "main")?;
     let launch = Launch::of(&main.view, messages.packs);
+    let newest = condition::newest(main, messages);
     let clean = condition::clean_start(&cases, main, launch.as_ref(), messages);
     let repeats = condition::repeats(&cases, main, launch.as_ref(), messages);
-    let pieces = items::pieces(main, launch.as_ref(), messages);
-    let complete = condition::complete(main, pieces, messages);
-    let conditions = vec![clean, repeats, complete];
+    // What is posted is about the run without node packs, when that shows it as well.
+    let shown_clean = clean.evidence.last().filter(|_| clean.state == State::Met).map(|line| line.run);
+    let about = cases.iter().find(|case| Some(case.number) == shown_clean).unwrap_or(main);
+    let draft_launch = Launch::of(&about.view, messages.packs);
+    let pieces = items::pieces(about, draft_launch.as_ref(), messages);
+    let complete = condition::complete(about, pieces, messages);
+    let conditions = vec![newest, clean, repeats, complete];
     let advice = decide::advice(main, &conditions, messages);
     let records = records::records(main, messages);
     let draft = draft::Writer {
         cases: &cases,
-        main,
+        main: about,
         conditions: &conditions,
         advice: &advice,
         records: &records,
-        launch: launch.as_ref(),
+        launch: draft_launch.as_ref(),
         messages,
     }
     .draft(whom, excerpts);
@@ -243,6 +250,7 @@ pub fn checklist(
         }),
         conditions,
         records,
+        draft_run: about.number,
         draft,
     })
 }

@@ -2,12 +2,15 @@
 
 use super::Difference;
 use super::run::Side;
-use crate::catalog::{FlagRole, Packs};
+use crate::catalog::{FlagRole, Packs, SignOf};
 use crate::diagnosis::{Messages, same_dir};
 use crate::timeline::Flag;
 
 /// RAM and VRAM totals within this share are the same machine.
 const SAME_SIZE: f64 = 0.01;
+
+/// What steps act on that are taken against a leak.
+const LEAK: &str = "leak";
 
 /// Both kinds of differences.
 pub(super) struct Differences {
@@ -23,6 +26,34 @@ impl Differences {
             .filter(|change| change.what == "node-pack" && change.kind == "removed")
             .filter_map(|change| change.a.as_deref())
             .collect()
+    }
+
+    /// What was added and is known to hide a leak: flags and packs that free memory, by the packs' list of steps that
+    /// are no cure.
+    pub(super) fn hiding(&self, packs: &Packs) -> Vec<&str> {
+        let flags: Vec<&str> = packs
+            .avoids
+            .iter()
+            .filter(|avoid| avoid.acts_on.iter().any(|part| part == LEAK))
+            .flat_map(|avoid| &avoid.flags)
+            .map(String::as_str)
+            .collect();
+        let hides = |change: &&Difference| {
+            let name = change.b.as_deref().unwrap_or_default();
+            let flag = name.split([' ', '=']).next().unwrap_or(name);
+            change.kind == "added"
+                && match change.what.as_str() {
+                    "flag" => flags.contains(&flag),
+                    "node-pack" => packs.shows(SignOf::HidingPack, &name.to_lowercase()),
+                    _ => false,
+                }
+        };
+        self.changed.iter().filter(hides).filter_map(|change| change.b.as_deref()).collect()
+    }
+
+    /// Nothing but the version of ComfyUI, and what comes with it, stands against the comparison.
+    pub(super) fn only_updated(&self) -> bool {
+        !self.obstacles.is_empty() && self.obstacles.iter().all(|obstacle| obstacle.what == "version")
     }
 
     pub(super) fn flag_changed(&self, role: FlagRole, packs: &Packs) -> bool {

@@ -8,10 +8,12 @@ use crate::catalog::{FlagRole, Verdict};
 use crate::diagnosis::{Messages, evidence};
 use crate::report::report::Status;
 use crate::text;
-use crate::timeline::{Evidence, Leak};
+use crate::timeline::{Evidence, Exception, ExceptionPlace, Leak};
 
 /// A figure below this share of the other is less, above its inverse more; between, it is the same.
 const LESS: f64 = 0.5;
+/// The same for loads per prompt.
+const FEWER: f64 = 0.9;
 /// So many times slower is paid for, not cured.
 const THRASHING: f64 = 2.0;
 
@@ -36,6 +38,39 @@ pub(super) fn refusal(obstacles: &[Difference], messages: &Messages<'_>) -> Judg
         evidence: Vec::new(),
         next: Some(messages.text("compare-refused-next", &[])),
     }
+}
+
+/// A fault that is gone in a newer ComfyUI: with what is known to be repaired in between.
+pub(super) fn after_update(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    judged: Judgement,
+    messages: &Messages<'_>,
+) -> Option<Judgement> {
+    if judged.outcome != Outcome::Fixed {
+        return None;
+    }
+    let (before, after) = (a.version(), b.version());
+    let newer = b.view.span.exact.or(b.view.span.from)?;
+    if a.view.span.exact.is_some_and(|older| older >= newer) {
+        return None;
+    }
+    let named = a.run.report.findings.iter().filter(|finding| finding.id == Verdict::VersionBug);
+    let repaired = named
+        .filter_map(|finding| messages.packs.bugs.iter().find(|bug| Some(&bug.id) == finding.about.as_ref()))
+        .find(|bug| bug.fixed_in.is_some_and(|fixed| fixed <= newer));
+    let title = repaired.map(|bug| messages.packs.prose_text("bug", &bug.id, "title", messages.zh).unwrap_or(&bug.id));
+    let fixed = repaired.and_then(|bug| bug.fixed_in).map(|version| version.to_string()).unwrap_or_default();
+    let values =
+        [("a", before.as_str()), ("b", after.as_str()), ("title", title.unwrap_or_default()), ("fixed", &fixed)];
+    let reason = if repaired.is_some() { "compare-updated-known" } else { "compare-updated-reason" };
+    Some(Judgement {
+        outcome: Outcome::GoneAfterUpdate,
+        headline: messages.text("compare-updated", &values),
+        reason: messages.text(reason, &values),
+        evidence: judged.evidence,
+        next: None,
+    })
 }
 
 /// Weighs two comparable runs.
@@ -187,6 +222,11 @@ impl Judge<'_, '_> {
             );
             return self.say(Outcome::Improved, "compare-leak-cycle", "compare-leak-cycle-reason", values, lines);
         }
+        let hiding = self.differences.hiding(self.messages.packs).join(", ");
+        if !hiding.is_empty() {
+            let values = [("what", hiding.as_str()), ("class", class)];
+            return self.say(Outcome::Hidden, "compare-hidden", "compare-hidden-reason", &values, lines);
+        }
         let reason = if removed { "compare-leak-gone-removed" } else { "compare-leak-gone-reason" };
         self.say(Outcome::Fixed, "compare-leak-gone", reason, values, lines)
     }
@@ -209,6 +249,9 @@ impl Judge<'_, '_> {
                 lines,
             );
         };
+        if is == 0 && was > 0 {
+            return self.let_go(class, other, after, was, both, lines);
+        }
         let (outcome, headline) = if (is as f64) < was as f64 * LESS {
             (Outcome::Improved, "compare-leak-less")
         } else if is as f64 * LESS > was as f64 {
@@ -221,6 +264,24 @@ impl Judge<'_, '_> {
                 .map(|(name, value)| (name, value.to_owned()));
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         self.say(outcome, headline, "compare-leak-count-reason", &values, lines)
+    }
+
+    /// Models were told of once, and then none is held any more.
+    fn let_go(&self, class: &str, other: &str, after: &Leak, was: u64, both: u64, lines: Vec<SeenIn>) -> Judgement {
+        let held = after.curve.iter().filter(|point| point.held > 0);
+        let last = held.clone().map(|point| point.prompt).max().unwrap_or(after.first_prompt);
+        let most = held.map(|point| point.held).max().unwrap_or(1);
+        let values = [
+            ("class", class.to_owned()),
+            ("other", other.to_owned()),
+            ("was", was.to_string()),
+            ("k", most.to_string()),
+            ("prompt", after.first_prompt.to_string()),
+            ("from", (last + 1).to_string()),
+            ("prompts", both.to_string()),
+        ];
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.say(Outcome::Improved, "compare-leak-let-go", "compare-leak-let-go-reason", &values, lines)
     }
 
     fn failures(&self) -> Option<Judgement> {
@@ -240,6 +301,12 @@ impl Judge<'_, '_> {
         let mut lines: Vec<SeenIn> = Vec::new();
         lines.extend(first(self.a).filter(|_| was > 0).map(|line| SeenIn { run: 0, line }));
         lines.extend(first(self.b).filter(|_| is > 0).map(|line| SeenIn { run: self.number, line }));
+        if is > 0
+            && was > 0
+            && let Some(other) = self.another_failure(&values, &lines)
+        {
+            return Some(other);
+        }
         if is > 0 {
             let (outcome, headline) = match () {
                 () if was == 0 => (Outcome::Worse, "compare-failures-new"),
@@ -251,6 +318,17 @@ impl Judge<'_, '_> {
             return Some(self.say(outcome, headline, "compare-failures-reason", &values, lines));
         }
         lines.extend(self.clean_end(&values));
+        if let Some(needed) = self.first_failure().filter(|first| *first > self.b.session().prompts.executed) {
+            let values = [("needed", needed.to_string()), ("n", self.b.session().prompts.executed.to_string())];
+            let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            return Some(self.say(
+                Outcome::NotExercised,
+                "compare-failures-too-short",
+                "compare-failures-too-short-reason",
+                &values,
+                lines,
+            ));
+        }
         let missing =
             self.a.session().loads.keys().chain(self.a.session().dynamic.keys()).find(|class| !self.b.loaded(class));
         if let Some(class) = missing {
@@ -276,6 +354,42 @@ impl Judge<'_, '_> {
         Some(self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", &values, lines))
     }
 
+    /// The prompt in which it failed first.
+    fn first_failure(&self) -> Option<u64> {
+        let session = self.a.session();
+        let raised = session.exceptions.iter().map(|exception| exception.prompt);
+        let out = session.ooms.iter().map(|oom| oom.prompt);
+        raised.chain(out).filter(|prompt| *prompt > 0).min()
+    }
+
+    /// The errors of the first run are gone, those of the second are of another kind or come from another place.
+    fn another_failure(&self, values: &[(&str, &str)], lines: &[SeenIn]) -> Option<Judgement> {
+        let (before, after) = (errors(self.a), errors(self.b));
+        let known = |error: &&Exception| before.iter().any(|other| same_error(other, error));
+        let new = after.iter().find(|error| !known(error))?;
+        let still = after.iter().any(|error| known(&error));
+        if before.is_empty() || still {
+            return None;
+        }
+        let session = self.b.session();
+        // Where nothing came through, nothing shows what became of the first failure.
+        let ran = session.prompts.executed > session.prompts.failed;
+        let place = new.frames.last().and_then(|frame| frame.rsplit(' ').next()).unwrap_or_default();
+        let error = new.message.lines().next().unwrap_or_default();
+        let error = text::cut_chars(if error.is_empty() { new.kind.as_deref().unwrap_or_default() } else { error }, 80);
+        let mut all = values.to_vec();
+        all.extend([("error", &*error), ("place", place)]);
+        let (outcome, headline) = if ran {
+            (
+                Outcome::Changed,
+                if place.is_empty() { "compare-failures-changed" } else { "compare-failures-changed-in" },
+            )
+        } else {
+            (Outcome::NotExercised, "compare-failures-other")
+        };
+        Some(self.say(outcome, headline, "compare-failures-reason", &all, lines.to_vec()))
+    }
+
     /// What failed before is not what fails now, so that nothing shows whether it would.
     fn fails_otherwise(&self) -> bool {
         let (before, after) = (self.a.run.report.verdict.primary, self.b.run.report.verdict.primary);
@@ -289,6 +403,10 @@ impl Judge<'_, '_> {
         if !named(self.a) && !named(self.b) {
             return None;
         }
+        let loads = |side: &Side<'_>| {
+            side.per_prompt(side.session().loads.values().map(|load| load.requested).sum()).unwrap_or(0.0)
+        };
+        let (loads_before, loads_after) = (loads(self.a), loads(self.b));
         let (was, is) = (self.a.per_prompt(self.a.reloads())?, self.b.per_prompt(self.b.reloads())?);
         let values = [("was", text::number(was, 2)), ("is", text::number(is, 2))];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -298,25 +416,41 @@ impl Judge<'_, '_> {
         let mut lines: Vec<SeenIn> = first(self.a).map(|line| SeenIn { run: 0, line }).into_iter().collect();
         lines.extend(first(self.b).map(|line| SeenIn { run: self.number, line }));
         let (outcome, headline) = match () {
-            () if is == 0.0 => (Outcome::Fixed, "compare-reloads-gone"),
-            () if is < was * LESS => (Outcome::Improved, "compare-reloads-less"),
-            () if is * LESS > was => (Outcome::Worse, "compare-reloads-more"),
+            () if is == 0.0 && loads_after < loads_before => (Outcome::Fixed, "compare-reloads-gone"),
+            // What is counted as repeated depends on what was loaded in between: all loads decide.
+            () if loads_after < loads_before * FEWER => (Outcome::Improved, "compare-loads-less"),
+            () if loads_after * FEWER > loads_before => (Outcome::Worse, "compare-loads-more"),
+            // The same loads: then the clock tells what became of it.
+            () if slower(&self.a.seconds, &self.b.seconds).is_some() => return None,
             () => (Outcome::Unchanged, "compare-reloads-same"),
         };
-        Some(self.say(outcome, headline, "compare-reloads-reason", &values, lines))
+        let reason = match headline {
+            "compare-loads-less" | "compare-loads-more" => "compare-loads-reason",
+            _ => "compare-reloads-reason",
+        };
+        let mut values = values;
+        let shown = [text::number(loads_before, 2), text::number(loads_after, 2)];
+        let [before, after] = &shown;
+        values.extend([("before", before.as_str()), ("after", after.as_str())]);
+        Some(self.say(outcome, headline, reason, &values, lines))
     }
 
     fn memory(&self) -> Option<Judgement> {
         let (before, after) = (self.a.memory()?, self.b.memory()?);
         let grows = |shape: &str| shape == "growing";
+        let hiding = self.differences.hiding(self.messages.packs).join(", ");
         let (outcome, headline) = match (grows(&before.shape), grows(&after.shape)) {
+            (true, false) if !hiding.is_empty() => (Outcome::Hidden, "compare-memory-hidden"),
+            (true, false) if after.shape == "too-short" || after.shape == "filling" => {
+                (Outcome::NotExercised, "compare-memory-too-short")
+            }
             (true, false) => (Outcome::Fixed, "compare-memory-flat"),
             (false, true) => (Outcome::Worse, "compare-memory-grows"),
             (true, true) => (Outcome::Unchanged, "compare-memory-same"),
             (false, false) => return None,
         };
         let size = |memory: &super::Memory| format!("{} → {}", text::mib(memory.first_mib), text::mib(memory.last_mib));
-        let values = [("a", size(&before)), ("b", size(&after))];
+        let values = [("a", size(&before)), ("b", size(&after)), ("what", hiding.clone())];
         let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
         Some(self.say(outcome, headline, "compare-memory-reason", &values, Vec::new()))
     }
@@ -333,25 +467,35 @@ impl Judge<'_, '_> {
             return self.say(Outcome::NotExercised, "compare-cache-never", reason, &[], self.cache_lines());
         }
         match slower(&self.a.seconds, &self.b.seconds) {
-            Some(ratio) if ratio > 1.0 => self.say(
-                Outcome::Worse,
-                "compare-slower",
-                "compare-seconds-reason",
-                &[("ratio", &text::number(ratio, 2))],
-                lines,
-            ),
-            Some(ratio) => self.say(
-                Outcome::Improved,
-                "compare-faster",
-                "compare-seconds-reason",
-                &[("ratio", &text::number(1.0 / ratio, 2))],
-                lines,
-            ),
+            // Less work takes less time: only equal work tells.
+            Some(_) if !self.same_work() => {
+                self.say(Outcome::NotComparable, "compare-work-differs", "compare-work-differs-reason", &[], lines)
+            }
+            Some(ratio) => {
+                let median = |side: &Side<'_>| side.seconds.median.map_or_else(String::new, duration);
+                let (outcome, headline, times) = match ratio > 1.0 {
+                    true => (Outcome::Worse, "compare-slower", ratio),
+                    false => (Outcome::Improved, "compare-faster", 1.0 / ratio),
+                };
+                let values = [("ratio", text::number(times, 2)), ("a", median(self.a)), ("b", median(self.b))];
+                let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                self.say(outcome, headline, "compare-seconds-reason", &values, lines)
+            }
             None if self.a.seconds.enough && self.b.seconds.enough => {
                 self.say(Outcome::Unchanged, "compare-same", "compare-same-reason", &[], lines)
             }
             None => self.say(Outcome::Unchanged, "compare-same", "compare-same-few", &[], lines),
         }
+    }
+
+    /// Both loaded the same classes of models, as far as their logs show.
+    fn same_work(&self) -> bool {
+        let classes = |side: &Side<'_>| {
+            let session = side.session();
+            session.loads.keys().chain(session.dynamic.keys()).cloned().collect::<std::collections::BTreeSet<String>>()
+        };
+        let (before, after) = (classes(self.a), classes(self.b));
+        before.is_empty() || after.is_empty() || before == after
     }
 
     /// The lines that set the threshold, and the last one that says nothing had to go.
@@ -371,6 +515,30 @@ impl Judge<'_, '_> {
         }
         lines
     }
+}
+
+/// Exceptions of prompts.
+fn errors<'r>(side: &Side<'r>) -> Vec<&'r Exception> {
+    side.session().exceptions.iter().filter(|exception| exception.place == ExceptionPlace::Prompt).collect()
+}
+
+/// Of the same type with the same beginning of the message; numbers in it may differ.
+fn same_error(one: &Exception, other: &Exception) -> bool {
+    let words = |exception: &Exception| -> Vec<String> {
+        let plain = |word: &str| word.chars().all(char::is_alphabetic);
+        exception.message.split_whitespace().filter(|word| plain(word)).take(6).map(str::to_owned).collect()
+    };
+    one.kind == other.kind && words(one) == words(other)
+}
+
+/// Seconds; from a minute and a half on also in minutes.
+fn duration(seconds: f64) -> String {
+    let told = format!("{} s", text::number(seconds, 1));
+    if seconds < 90.0 {
+        return told;
+    }
+    let whole = seconds.round();
+    format!("{told} ({} min {} s)", (whole / 60.0).floor(), whole % 60.0)
 }
 
 fn held(leak: &Leak) -> String {

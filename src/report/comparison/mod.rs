@@ -15,8 +15,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::report::{CurveReport, EvidenceReport, Grade, PromptsReport, Report};
-use super::triage::Read;
 use crate::diagnosis::Messages;
+use crate::pipeline::Read;
 use crate::samples::Samples;
 use crate::timeline::Session;
 
@@ -96,10 +96,13 @@ pub struct Seconds {
 /// Memory of the process by its samples, in MiB.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Memory {
-    /// `plateau`, `one-step`, `growing`, `sawtooth` or `too-short`.
+    /// `plateau`, `one-step`, `filling`, `growing`, `sawtooth` or `too-short`.
     pub shape: String,
     pub first_mib: f64,
     pub last_mib: f64,
+    /// Growth per prompt, when it grows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_prompt_mib: Option<f64>,
     /// RAM of the machine in use at its highest, from what was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_peak_mib: Option<f64>,
@@ -111,8 +114,14 @@ pub struct Memory {
 pub enum Outcome {
     /// The fault of the first run is gone, and its path ran.
     Fixed,
+    /// It is gone with an update of ComfyUI, and its path ran.
+    GoneAfterUpdate,
+    /// The symptom is gone because it is hidden; whether the fault is, cannot be told.
+    Hidden,
     /// Less of it, or something milder.
     Improved,
+    /// The fault of the first run is gone, another one is there.
+    Changed,
     Unchanged,
     Worse,
     /// More differs between the runs than may, or one log cannot show it.
@@ -127,7 +136,10 @@ impl Outcome {
     pub fn id(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
+            Self::GoneAfterUpdate => "gone-after-update",
+            Self::Hidden => "hidden",
             Self::Improved => "improved",
+            Self::Changed => "changed",
             Self::Unchanged => "unchanged",
             Self::Worse => "worse",
             Self::NotComparable => "not-comparable",
@@ -245,11 +257,14 @@ pub fn compare(runs: &[Run<'_>], messages: &Messages<'_>, force: bool) -> Compar
 
 fn pair(a: &run::Side<'_>, b: &run::Side<'_>, number: usize, messages: &Messages<'_>, force: bool) -> Pair {
     let differences = comparable::differences(a, b, messages);
-    let refused = !differences.obstacles.is_empty() && !force;
     let mechanisms = traps::mechanisms(a, b, messages);
-    let mut judgement = match refused {
-        true => judge::refusal(&differences.obstacles, messages),
-        false => judge::judge(a, b, number, &differences, &mechanisms, messages),
+    let judged = || judge::judge(a, b, number, &differences, &mechanisms, messages);
+    let updated = differences.only_updated().then(|| judge::after_update(a, b, judged(), messages)).flatten();
+    let refused = !differences.obstacles.is_empty() && !force && updated.is_none();
+    let mut judgement = match updated {
+        Some(gone) => gone,
+        None if refused => judge::refusal(&differences.obstacles, messages),
+        None => judged(),
     };
     let mut found = traps::traps(a, b, &differences, &mechanisms, &judgement, messages);
     if !refused && let Some(plateau) = traps::plateau(b, &differences, &mechanisms, messages) {

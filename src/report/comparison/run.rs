@@ -5,7 +5,7 @@ use super::{Memory, Run, RunReport, Seconds};
 use crate::catalog::Verdict;
 use crate::diagnosis::{Context, Messages};
 use crate::report::report::{Finding, PromptsReport, SessionReport};
-use crate::samples::{Column, trend};
+use crate::samples::Column;
 use crate::text;
 use crate::timeline::{Leak, Session};
 
@@ -91,11 +91,17 @@ impl<'r> Side<'r> {
 
     pub(super) fn memory(&self) -> Option<Memory> {
         let samples = self.run.samples?;
-        let told = trend(&samples.series(samples.ram_column()?));
+        let told = crate::diagnosis::judge_growth(self.session(), Some(samples))?.trend;
         let shape = serde_json::to_value(told.shape).ok()?.as_str()?.to_owned();
         let least = samples.series(Column::Available).into_iter().map(|(_, mib)| mib).fold(f64::INFINITY, f64::min);
         let machine_peak_mib = self.view.ram_mib().filter(|_| least.is_finite()).map(|ram| ram - least);
-        Some(Memory { shape, first_mib: told.first_mib, last_mib: told.last_mib, machine_peak_mib })
+        Some(Memory {
+            shape,
+            first_mib: told.first_mib,
+            last_mib: told.last_mib,
+            per_prompt_mib: told.per_prompt,
+            machine_peak_mib,
+        })
     }
 
     pub(super) fn report(&self) -> RunReport {

@@ -29,8 +29,7 @@ impl End {
             What::KernelKill { anon_rss, name, cgroup, .. } if signs.may_be_comfyui(name) => {
                 push_capped(&mut self.kills, || Evidence::of(at));
                 self.by_kernel = true;
-                self.anon_mib = anon_rss.map(|bytes| bytes / MIB);
-                self.anon_at = anon_rss.map(|_| at.place.line);
+                self.anon_mib = anon_rss.map(|bytes| (bytes / MIB, at.place.line));
                 if let Some(constraint) = signs.container_constraint().filter(|_| *cgroup && self.constraint.is_none())
                 {
                     self.constraint = Some((constraint.to_owned(), Evidence::of(at)));
@@ -87,7 +86,6 @@ impl End {
         self.kills.retain(|at| at.place < began);
         if self.kills.is_empty() {
             self.anon_mib = None;
-            self.anon_at = None;
             self.by_kernel = false;
         }
         self.given_up.take_if(|(_, at)| since(at));
@@ -124,9 +122,13 @@ impl End {
     /// Whoever was told to stop and did not end in time is killed.
     fn was_asked(&self, stopped: Option<&Evidence>) -> bool {
         !self.by_memory()
-            && self.crash.is_none()
-            && !self.crash_code
-            && stopped.is_some_and(|stop| self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
+            && stopped.is_some_and(|stop| {
+                let behind = |at: Option<&Evidence>| at.is_none_or(|at| stop.place < at.place);
+                // Python may still abort while it takes down a thread that was at work: that is the stop, no crash.
+                let crash =
+                    behind(self.crash.as_ref()) && (!self.crash_code || behind(self.exit.as_ref().map(|(_, at)| at)));
+                crash && (self.explained || self.kills.iter().all(|kill| stop.place < kill.place))
+            })
     }
 
     // Long: one decision, read from the top: each branch rests on all those above it.
@@ -184,9 +186,9 @@ impl End {
             exit_at: self.exit.map(|(_, at)| at),
             constraint: self.constraint,
             kills: self.kills,
-            killed_anon_mib: self.anon_mib,
-            anon_at: self.anon_at,
-            crash: self.crash,
+            killed_anon_mib: self.anon_mib.map(|(mib, _)| mib),
+            killed_anon_line: self.anon_mib.map(|(_, line)| line),
+            crash: self.crash.filter(|_| kind != EndingKind::CleanStop),
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,
             given_up: self.given_up,

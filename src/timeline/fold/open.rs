@@ -8,6 +8,7 @@ use crate::timeline::ending::InFlight;
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, Pictures};
 use crate::timeline::note::Note;
+use crate::timeline::pace::add_bar;
 use crate::timeline::session::{Fact, FactJson, Flag, Session, UNNAMED};
 use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
@@ -61,6 +62,7 @@ impl Open {
         let mut session = Session {
             prompt_list,
             prompts_left_out,
+            silences: self.pace.into_silences(),
             prompt_groups: track.groups,
             marks: track.marks,
             marks_left_out: track.left_out,
@@ -160,6 +162,10 @@ impl Open {
         let at = &event.at;
         self.touch(at.place.line);
         let prompt = self.session.current_prompt();
+        match event.what {
+            What::Bar(_) => self.pace.step(),
+            _ => self.tick(at),
+        }
         if self.awaits_message && !event.nested {
             match event.what {
                 What::TracebackFrame { .. } | What::TracebackStart { .. } | What::Bar(_) => self.awaits_message = false,
@@ -289,6 +295,7 @@ impl Open {
                 self.bar = Some(*bar);
                 // Sampling goes on: no load line is to come any more.
                 self.group = LoadGroup::default();
+                add_bar(&mut self.prompt.told.bars, bar, at.place);
                 self.moved |= self.prompt_began;
                 if bar.seconds_per_step.is_some() {
                     self.prompt.told.seconds_per_step = bar.seconds_per_step;
@@ -296,6 +303,13 @@ impl Open {
             }
             _ => {}
         }
+    }
+
+    /// A line with a stamp of its own may end a silence.
+    pub(super) fn tick(&mut self, at: &At<'_>) {
+        let prompt = self.session.current_prompt();
+        self.pace.line(at, prompt);
+        self.pace.work(self.prompt_began);
     }
 
     /// A text of the start shows how far it came. What a log tells of a start once ComfyUI runs is no start.

@@ -40,6 +40,7 @@ impl Open {
         let told = &mut self.prompt.told;
         told.seconds = Some(seconds);
         told.ended = true;
+        told.executed_at = Some(Evidence::of(at));
         told.number = number;
         if told.failed {
             self.session.prompts.failed += 1;

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn bar(done: u64, total: u64, step: f64) -> Bar {
-        Bar { done, total, seconds_per_step: Some(step) }
+        Bar { done, total, seconds_per_step: Some(step), ..Bar::default() }
     }
 
     #[test]

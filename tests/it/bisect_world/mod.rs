@@ -1,6 +1,6 @@
 //! Made-up installs with a known truth, and the search run in them to its end.
 
-use comfy_triage::bisect::{Group, Next, Outcome, Problem, Round, Seen, UnitSet, next};
+use comfy_triage::bisect::{Group, Next, Outcome, Problem, Round, Seen, Steadiness, UnitSet, Why, next};
 
 /// SplitMix64: a small generator with a seed, so that each world can be made again.
 #[derive(Debug, Clone)]
@@ -53,24 +53,58 @@ pub struct World {
     pub needs: Vec<(usize, usize)>,
     /// A run that fails tells which unit is missing.
     pub tells: bool,
+    /// What a broken unit does wrong shows although it is broken.
+    pub broken_shows: bool,
+    /// Share of the rounds that do not count, through errors of the user.
+    pub void: f64,
 }
 
 impl World {
     pub fn new(units: usize, faults: Vec<UnitSet>, rate: f64) -> Self {
-        Self { units, faults, rate, workflow: UnitSet::new(), needs: Vec::new(), tells: true }
+        Self {
+            units,
+            faults,
+            rate,
+            workflow: UnitSet::new(),
+            needs: Vec::new(),
+            tells: true,
+            broken_shows: false,
+            void: 0.0,
+        }
     }
 
-    fn run(&self, on: &UnitSet, dice: &mut Dice) -> Seen {
-        let broken: UnitSet =
-            self.needs.iter().filter(|(a, b)| on.contains(*a) && !on.contains(*b)).map(|(a, _)| *a).collect();
-        let missing = self.workflow.without(&on.without(&broken));
-        if !missing.is_empty() || !broken.is_empty() {
-            let needed = self.needs.iter().filter(|(a, _)| broken.contains(*a)).map(|(_, b)| *b).collect();
-            let keep = if broken.is_empty() { missing } else { needed };
-            return Seen::CannotRun { keep: if self.tells { keep } else { UnitSet::new() }, broken };
+    /// Units that are on and do not work, since what they need is off or broken.
+    fn broken(&self, on: &UnitSet) -> UnitSet {
+        let mut broken = UnitSet::new();
+        loop {
+            let before = broken.len();
+            let fails = |(a, b): &&(usize, usize)| on.contains(*a) && (!on.contains(*b) || broken.contains(*b));
+            let more: Vec<usize> = self.needs.iter().filter(fails).map(|(a, _)| *a).collect();
+            broken.extend(more);
+            if broken.len() == before {
+                return broken;
+            }
         }
-        let faulty = self.faults.iter().any(|fault| fault.within(on));
-        if faulty && dice.chance(self.rate) { Seen::Bad } else { Seen::Good }
+    }
+
+    /// What a round shows, and which units were broken in it. The symptom counts although something was broken.
+    fn run(&self, on: &UnitSet, dice: &mut Dice) -> (Seen, UnitSet) {
+        if dice.chance(self.void) {
+            return (Seen::Void, UnitSet::new());
+        }
+        let broken = self.broken(on);
+        let working = on.without(&broken);
+        let missing = self.workflow.without(&working);
+        let acting = if self.broken_shows { on } else { &working };
+        let faulty = self.faults.iter().any(|fault| fault.within(acting));
+        if missing.is_empty() && faulty && dice.chance(self.rate) {
+            return (Seen::Bad, broken);
+        }
+        if broken.is_empty() && missing.is_empty() {
+            return (Seen::Good, broken);
+        }
+        let keep = if broken.is_empty() && self.tells { missing } else { UnitSet::new() };
+        (Seen::CannotRun { keep }, broken)
     }
 }
 
@@ -82,10 +116,20 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// It was named as one that cannot be told from others, and a guilty one is among them.
+    pub fn inseparable(&self, named: &UnitSet, guilty: &UnitSet) -> bool {
+        let groups: &[Group] = match &self.outcome {
+            Outcome::Culprits { groups, .. } | Outcome::CannotTell { groups, .. } => groups,
+            Outcome::NotTheUnits { .. } => &[],
+        };
+        let found = groups.iter().find(|group| group.units == *named);
+        found.is_some_and(|group| group.inseparable) && !named.common(guilty).is_empty()
+    }
+
     /// Groups that were named, in rising order.
     pub fn named(&self) -> Vec<UnitSet> {
         let groups: &[Group] = match &self.outcome {
-            Outcome::Culprits { groups } | Outcome::CannotTell { groups, .. } => groups,
+            Outcome::Culprits { groups, .. } | Outcome::CannotTell { groups, .. } => groups,
             Outcome::NotTheUnits { .. } => &[],
         };
         let mut named: Vec<UnitSet> = groups.iter().map(|group| group.units.clone()).collect();
@@ -95,26 +139,33 @@ impl Ended {
 }
 
 /// Runs the search to its end.
-pub fn search(world: &World, steady: bool, runs: u32, dice: &mut Dice) -> Ended {
-    search_through(world, steady, runs, None, dice)
+pub fn search(world: &World, steadiness: Steadiness, dice: &mut Dice) -> Ended {
+    search_through(world, steadiness, None, dice)
 }
 
 /// The same with a user who cannot test round `skipped`.
 pub fn search_with_a_skip(world: &World, skipped: usize, dice: &mut Dice) -> Ended {
-    search_through(world, true, 1, Some(skipped), dice)
+    search_through(world, Steadiness::Steady, Some(skipped), dice)
 }
 
-fn search_through(world: &World, steady: bool, runs: u32, skipped: Option<usize>, dice: &mut Dice) -> Ended {
-    let problem = Problem { units: world.units, keep: UnitSet::new(), steady, runs };
-    let mut rounds = Vec::new();
+fn search_through(world: &World, steadiness: Steadiness, skipped: Option<usize>, dice: &mut Dice) -> Ended {
+    let mut problem = Problem { units: world.units, keep: UnitSet::new(), steadiness, runs: 1 };
+    let mut rounds: Vec<Round> = Vec::new();
     loop {
         match next(&problem, &rounds) {
             Next::Done(outcome) => return Ended { outcome, rounds: rounds.len() },
             Next::Run { on, why, .. } => {
-                assert!(rounds.len() < 1500, "no end in {world:?}");
+                assert!(rounds.len() < 600, "no end in {world:?}");
+                // A round that could not run is never asked for again as it was.
+                let again =
+                    rounds.last().is_some_and(|last| last.on == on && matches!(last.seen, Seen::CannotRun { .. }));
+                assert!(!again, "asked for again: {on:?} in {world:?}");
                 let skip = skipped == Some(rounds.len());
-                let seen = if skip { Seen::Skip } else { world.run(&on, dice) };
-                rounds.push(Round { on, why, seen });
+                let (seen, broken) = if skip { (Seen::Skip, UnitSet::new()) } else { world.run(&on, dice) };
+                if why == Why::Steadiness && seen == Seen::Bad {
+                    problem.steadiness = Steadiness::Steady;
+                }
+                rounds.push(Round { on, why, seen, broken });
             }
         }
     }
