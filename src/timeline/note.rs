@@ -54,7 +54,6 @@ impl Note {
             level: None,
             cut: false,
             glued: false,
-            followed: true,
         }
     }
 
