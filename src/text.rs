@@ -28,11 +28,13 @@ pub fn number(value: f64, digits: usize) -> String {
     }
 }
 
-/// Bytes as people write them here: GiB from one GiB on, else MiB, else bytes.
+/// Bytes as people write them here: the largest unit of which there is one at least.
 pub fn bytes(value: f64) -> String {
     const MIB: f64 = 1024.0 * 1024.0;
     let size = value.abs();
-    if size >= 1024.0 * MIB {
+    if size >= 1024.0 * 1024.0 * MIB {
+        format!("{:.2} TiB", value / (1024.0 * 1024.0 * MIB))
+    } else if size >= 1024.0 * MIB {
         format!("{:.2} GiB", value / (1024.0 * MIB))
     } else if size >= MIB {
         format!("{:.1} MiB", value / MIB)
@@ -55,6 +57,7 @@ mod tests {
     #[test]
     fn sizes_read_well() {
         assert_eq!(mib(16.0625 * 24.0), "385.5 MiB");
+        assert_eq!(bytes(81_542_267_396_096.0), "74.16 TiB");
         assert_eq!(bytes(66.1 * 1024.0 * 1024.0 * 1024.0), "66.10 GiB");
         assert_eq!(number(2.50, 2), "2.5");
         assert_eq!(number(100.0, 0), "100");

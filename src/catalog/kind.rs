@@ -42,6 +42,7 @@ pub enum EventKind {
     OomSummary,
     TiledRetry,
     AttentionRetry,
+    Dimensions,
     HostOom,
     KernelOom,
     KernelKill,

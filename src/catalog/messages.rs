@@ -17,6 +17,11 @@ impl Messages<'_> {
         fill(template, values)
     }
 
+    /// What stands between the items of a list.
+    pub fn list_mark(&self) -> &'static str {
+        if self.zh { "、" } else { ", " }
+    }
+
     /// `one` when `count` is 1, else `many`.
     pub fn count(&self, one: &str, many: &str, count: u64, values: &[(&str, &str)]) -> String {
         let number = count.to_string();

@@ -30,6 +30,12 @@ fn note(view: &Context<'_>, messages: &Messages<'_>, word: &str, sampled: bool) 
             let key = if sampled { "asked-leak-sampled" } else { "asked-leak" };
             Some(messages.text(key, &[("prompts", &prompts)]))
         }
+        "oom" if let Some(tiled) = session.counts.tiled_retries.as_ref().filter(|_| session.ooms.is_empty()) => {
+            let line = tiled.first.place.line.to_string();
+            let ended = session.prompt_list.iter().any(|prompt| prompt.tiled_retry && prompt.ended && !prompt.failed);
+            let key = if ended { "asked-oom-tiled" } else { "asked-oom-tiled-open" };
+            Some(messages.text(key, &[("line", &line)]))
+        }
         "oom" if session.ooms.is_empty() && session.host_ooms.is_empty() => Some(messages.text("asked-oom", &[])),
         "killed" if view.ending().is_none_or(|ending| ending.kind != EndingKind::Killed) => {
             Some(messages.text("asked-killed", &[]))

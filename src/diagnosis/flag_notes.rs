@@ -118,7 +118,7 @@ fn gone(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>)
 
 /// It changes what the log shows of the very thing that the report is about.
 fn hides(flag: &Flag, view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
-    let parts = fixes::parts(chosen);
+    let parts = fixes::parts(chosen, view, messages);
     let def = messages.packs.avoids.iter().find(|avoid| {
         avoid.flags.contains(&flag.name) && avoid.acts_on.iter().any(|part| parts.contains(&part.as_str()))
     })?;

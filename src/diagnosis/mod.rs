@@ -93,6 +93,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     if let Some(view) = view {
         let notes = concern::notes(view, messages, &chosen, question);
         chosen.figures.splice(0..0, notes);
+        chosen.figures.extend(crate::hypothesis::notice::notes(view, messages));
+        chosen.figures.extend(failed_node(view, messages, &chosen));
         let samples = question.samples.as_ref().filter(|_| view.is_last);
         chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, &chosen));
         chosen.figures.extend(flag_notes::notes(view, messages, &chosen));
@@ -125,6 +127,28 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     let against = |view| crate::hypothesis::ruled_out(&Case { found: &findings, ..case(view) }, answer);
     let ruled_out = view.map(against).unwrap_or_default();
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
+}
+
+/// The node in which the prompt failed, where the finding does not name it.
+fn failed_node(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    chosen: &Finding,
+) -> Option<crate::hypothesis::finding::Figure> {
+    let named = chosen.figures.iter().any(|figure| figure.name == "node");
+    if named || chosen.id.is_by_design() || chosen.id == Verdict::NoFault {
+        return None;
+    }
+    let of_prompt = |prompt: u64| chosen.prompt.is_none_or(|failed| failed == prompt);
+    let mut exceptions = view.session.exceptions.iter().rev().filter(|exception| of_prompt(exception.prompt));
+    let exception = exceptions.find(|exception| exception.node.is_some())?;
+    let text = messages.text("figure-node", &[("node", exception.node.as_deref()?)]);
+    Some(crate::hypothesis::finding_builder::told(
+        "node",
+        text,
+        crate::hypothesis::finding::Basis::Measured,
+        exception.node_line.into_iter().collect(),
+    ))
 }
 
 /// A prompt of the finding's session ended well.

@@ -79,6 +79,22 @@ pub struct OomNumbers {
     pub other_allocations: Option<f64>,
 }
 
+/// Sizes of a batch of pictures that a line tells; what it does not tell is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Dimensions {
+    pub frames: Option<u64>,
+    pub width: Option<u64>,
+    pub height: Option<u64>,
+    pub channels: Option<u64>,
+}
+
+/// Shape of an array, outermost first, and the bytes of one of its numbers.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Array {
+    pub shape: Vec<u64>,
+    pub bytes: Option<u64>,
+}
+
 /// Whose end a line tells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Whose<'a> {
@@ -136,6 +152,8 @@ pub enum What<'a> {
     LoadComplete {
         class: Option<Cow<'a, str>>,
         loaded: Option<f64>,
+        /// Room for weights before the load, where the line tells it.
+        usable: Option<f64>,
     },
     LoadPartial {
         class: Option<Cow<'a, str>>,
@@ -200,9 +218,13 @@ pub enum What<'a> {
     OomSummary,
     TiledRetry,
     AttentionRetry,
+    /// How large the pictures are that a node works on.
+    Dimensions(Dimensions),
     HostOom {
         kind: Cow<'a, str>,
         requested: Option<f64>,
+        /// The array that did not fit, where the text tells its shape.
+        array: Option<Array>,
     },
     KernelOom {
         constraint: Cow<'a, str>,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::oom::{OomPhrases, Sizes, add_captures};
 use super::size::{MIB, capture_bytes, number};
-use super::{FactValue, Fields, OomNumbers, What, Whose, split_exception};
+use super::{Array, Dimensions, FactValue, Fields, OomNumbers, What, Whose, split_exception};
 use crate::catalog::{CaptureType, Constant, EventKind, Lent, Rule};
 
 /// The value of a capture of a fact; none when it holds nothing that could be one.
@@ -64,6 +64,41 @@ impl<'t> Read<'_, '_, 't> {
             .unwrap_or(Whose::Unsaid)
     }
 
+    /// Seconds; a text of more than ten minutes gives them as hours, minutes and seconds.
+    fn duration(&self) -> f64 {
+        let part = |name, factor: f64| self.number(name).map_or(0.0, |number| number * factor);
+        part("hours", 3600.0) + part("minutes", 60.0) + part("seconds", 1.0)
+    }
+
+    fn count(&self, name: &str) -> Option<u64> {
+        self.number(name).filter(|number| *number >= 1.0).map(|number| number as u64)
+    }
+
+    /// `size` stands for `832x480`.
+    fn dimensions(&self) -> Dimensions {
+        let size = self.text("size");
+        let sides = size.as_deref().and_then(|size| size.split_once('x'));
+        let side = |text: &str| text.trim().parse().ok();
+        Dimensions {
+            frames: self.count("frames"),
+            width: self.count("width").or_else(|| side(sides?.0)),
+            height: self.count("height").or_else(|| side(sides?.1)),
+            channels: self.count("channels"),
+        }
+    }
+
+    /// numpy's `(2433, 720, 512, 3)` with its `float32`.
+    fn array(&self) -> Option<Array> {
+        let text = self.text("shape")?;
+        let numbers = text.trim().trim_start_matches('(').trim_end_matches(')').split(',');
+        let shape: Vec<u64> = numbers.filter_map(|number| number.trim().parse().ok()).collect();
+        let bits = self.text("dtype").map(|dtype| {
+            let bits: String = dtype.trim().chars().filter(char::is_ascii_digit).take(3).collect();
+            bits.parse::<u64>().unwrap_or(0)
+        });
+        (!shape.is_empty()).then(|| Array { shape, bytes: bits.filter(|bits| *bits >= 8).map(|bits| bits / 8) })
+    }
+
     fn flag(&self, name: &str) -> bool {
         self.text(name).is_some_and(|text| text.eq_ignore_ascii_case("true"))
     }
@@ -88,11 +123,7 @@ pub(super) fn what_of<'t>(
         EventKind::ServerStart => What::ServerStart,
         EventKind::ServerReady => What::ServerReady,
         EventKind::PromptGot => What::PromptGot,
-        EventKind::PromptExecuted => {
-            // Told in seconds, or in hours, minutes and seconds when it took long.
-            let part = |name: &str, unit: f64| read.number(name).unwrap_or(0.0) * unit;
-            What::PromptExecuted { seconds: part("hours", 3600.0) + part("minutes", 60.0) + part("seconds", 1.0) }
-        }
+        EventKind::PromptExecuted => What::PromptExecuted { seconds: read.duration() },
         EventKind::PromptInvalid => What::PromptInvalid { fields: fields(rule, captures) },
         EventKind::PromptDetail => What::PromptDetail { fields: fields(rule, captures) },
         EventKind::OutputIgnored => What::OutputIgnored,
@@ -100,7 +131,9 @@ pub(super) fn what_of<'t>(
         EventKind::ThreadDied => What::ThreadDied { name: read.owned("name"), worker: rule.sets("worker") },
         EventKind::PromptInterrupted => What::PromptInterrupted,
         EventKind::LoadRequested => What::LoadRequested { class: read.owned("class") },
-        EventKind::LoadComplete => What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded") },
+        EventKind::LoadComplete => {
+            What::LoadComplete { class: read.text("class"), loaded: read.bytes("loaded"), usable: read.bytes("usable") }
+        }
         EventKind::LoadPartial => What::LoadPartial {
             class: read.text("class"),
             loaded: read.bytes("loaded"),
@@ -140,7 +173,8 @@ pub(super) fn what_of<'t>(
         EventKind::OomSummary => What::OomSummary,
         EventKind::TiledRetry => What::TiledRetry,
         EventKind::AttentionRetry => What::AttentionRetry,
-        EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested") },
+        EventKind::Dimensions => What::Dimensions(read.dimensions()),
+        EventKind::HostOom => What::HostOom { kind: kind(), requested: read.bytes("requested"), array: read.array() },
         EventKind::KernelOom => What::KernelOom { constraint: read.owned("constraint"), whose: read.whose() },
         EventKind::KernelKill => What::KernelKill {
             pid: read.number("pid").unwrap_or(0.0) as u64,

@@ -100,7 +100,9 @@ fn pinning(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             vec![counts.first.place.line],
         ));
     }
-    let share = ram.map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
+    // The limit of a container may be what the line beside it tells as RAM.
+    let share =
+        ram.filter(|ram| *ram >= budget).map_or_else(|| "?".to_owned(), |ram| text::number(100.0 * budget / ram, 0));
     let summary = messages.text("pinning-summary", &[("budget", &text::mib(budget)), ("share", &share)]);
     let (status, grade, reason) = match fits {
         Some(true) => (Status::Likely, Grade::Moderate, "grade-pinning-fits"),

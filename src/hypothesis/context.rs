@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::VersionReport;
 use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, FlagDef, FlagRole, Packs, SignDef, SignOf, SignPlace, Since, Version, VersionSpan};
-use crate::timeline::{Ending, Evidence, Flag, NodeFolder, Session, Timeline};
+use crate::timeline::{Ending, Evidence, Flag, NodeFolder, Session, Timeline, UNNAMED};
 
 /// Operating system of the machine that wrote the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,11 +229,30 @@ impl<'t> Context<'t> {
         self.session.container_hints.first()
     }
 
-    /// MiB of all model weights that the load lines name.
+    /// The line that told how much of a class went on the card.
+    pub fn load_line(&self, class: &str) -> Option<&'t Evidence> {
+        match class {
+            UNNAMED => self.session.unnamed_load.as_ref(),
+            _ => self.session.loads.get(class)?.size_at.as_ref(),
+        }
+    }
+
+    /// MiB of the weights that one prompt needed, by its load lines: the most of any prompt. What different workflows
+    /// load one after another is not all in memory together.
     pub fn loaded_mib(&self) -> f64 {
-        let loads: f64 = self.session.loads.values().filter_map(|load| load.last_mib).sum();
-        let staged: f64 = self.session.dynamic.values().map(|dynamic| dynamic.staged_mib).sum();
-        loads + staged
+        let session = self.session;
+        let size = |class: &String| match session.dynamic.get(class) {
+            Some(dynamic) => dynamic.staged_mib,
+            None => session
+                .loads
+                .get(class)
+                .map_or(0.0, |load| load.last_mib.unwrap_or(0.0) + load.last_offloaded_mib.unwrap_or(0.0)),
+        };
+        let of_prompt = |prompt: &crate::timeline::Prompt| -> f64 {
+            let prepared = prompt.prepared.keys().filter(|class| !prompt.requested.contains_key(*class));
+            prompt.requested.keys().chain(prepared).map(size).sum()
+        };
+        session.prompt_list.iter().map(of_prompt).fold(0.0, f64::max)
     }
 }
 
@@ -293,6 +312,8 @@ fn os_of(session: &Session, packs: &Packs) -> Os {
     // The first path that shows a system counts: further ones may be of another machine.
     let sign = sign.or_else(|| paths.find_map(|path| by(SignPlace::Path, path)));
     let sign = sign.or_else(|| by(SignPlace::Line, session.text("launcher")?));
+    let pause = session.ending.as_ref().and_then(|ending| ending.pause.as_ref());
+    let sign = sign.or_else(|| by(SignPlace::Line, &pause?.text));
     let sign = sign.or_else(|| frame_paths(session).find_map(|path| by(SignPlace::Path, path)));
     let sign = sign.or_else(|| fault_lines(session).find_map(|line| by(SignPlace::Fault, line)));
     sign.and_then(|sign| Os::named(&sign.is)).unwrap_or(Os::Unknown)

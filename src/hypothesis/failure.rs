@@ -270,6 +270,11 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
     {
         figures.push(told("known-node", advice.to_owned(), Basis::Formula, Vec::new()));
     }
+    let absurd = view.session.host_ooms.iter().find(|oom| oom.prompt == exception.prompt && is_absurd(oom, view));
+    if let Some((oom, bytes)) = absurd.and_then(|oom| oom.requested.map(|bytes| (oom, bytes))) {
+        let text = messages.text("figure-absurd", &[("size", &crate::text::bytes(bytes))]);
+        figures.push(told("absurd", text, Basis::Derived, vec![oom.at.place.line]));
+    }
     let candidate = Candidate {
         dir: dir.to_owned(),
         why: "traceback".to_owned(),

@@ -2,8 +2,10 @@
 //!
 //! Long: the ways in which RAM ends a process are weighed against each other.
 
+mod allocation;
+
 use super::Case;
-use super::context::{Context, LimitSource};
+use super::context::{Context, LimitSource, Os};
 use super::defaults;
 use super::finding::{Basis, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
 use super::finding_builder::{FindingBuilder, evidence, figure, told};
@@ -17,6 +19,13 @@ use crate::timeline::{Ending, EndingKind, Evidence, HostOom};
 const ABSURD_BYTES: f64 = 16.0 * 1024.0 * GIB;
 /// RAM so many times the weights in play is not what ran out.
 const RAM_TO_SPARE: f64 = 4.0;
+
+/// Share of RAM from which on a ceiling for pinned memory leaves too little for the rest.
+const GREEDY_SHARE: f64 = 0.85;
+/// An end that not only containers tell so, as signs call it.
+const MAYBE: &str = "maybe";
+/// What a kill is about in a container of which no limit is known.
+const IN_CONTAINER: &str = "killed-in-container";
 
 /// Who ended the run, by the lines that prove it.
 struct Killed<'t> {
@@ -41,7 +50,7 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     }
     let failed: Vec<&HostOom> = view.session.host_ooms.iter().filter(|oom| !is_absurd(oom, view)).collect();
     if let Some(oom) = failed.last() {
-        findings.push(allocation_finding(view, messages, oom, failed.len()));
+        findings.push(allocation::finding(view, messages, oom, failed.len()));
     }
     if findings.is_empty()
         && let Some(finding) = unseen_limit(view, messages)
@@ -90,6 +99,9 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
         (false, _, _) if ending.daemon.is_some() => (Verdict::HostOom, "host-killed-daemon"),
         (false, _, _) if killed.by_kernel => (Verdict::HostOom, "host-killed-kernel"),
         (false, _, _) if unlimited && flag == Some(true) => (Verdict::HostOom, "host-killed-unlimited"),
+        (false, _, _) if !unlimited && container_hint(view, messages, &killed) => {
+            (Verdict::HostOom, "host-killed-in-container")
+        }
         (false, _, _) => (Verdict::HostOom, "host-killed-text"),
     };
     let summary =
@@ -122,8 +134,10 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
     }
     let mut figures = in_flight_figures(view, messages, ending);
     figures.extend(limit_figures(view, messages));
+    figures.extend(greedy_pins(view, messages).filter(|_| id == Verdict::HostOom));
     let settle = match (killed.memory_proven, id) {
         (true, _) => None,
+        (false, _) if key == "host-killed-in-container" => Some("settle-container-unknown"),
         (false, Verdict::ContainerLimit) => Some("settle-container"),
         (false, _) => Some("settle-kill"),
     };
@@ -134,7 +148,24 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
     if let Some(settle) = settle {
         draft = draft.settle(messages.text(settle, &[]));
     }
+    if key == "host-killed-in-container" {
+        draft = draft.about(IN_CONTAINER);
+    }
     draft.because(lines)
+}
+
+/// A ceiling on pinned memory that leaves next to nothing for the rest: harmless with swap, fatal without.
+fn greedy_pins(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let fact = view.session.fact("pinned_budget_mib")?;
+    let (budget, ram) = (fact.value.as_number()?, view.ram_mib()?);
+    if !matches!(view.os, Os::Linux) || budget < ram * GREEDY_SHARE {
+        return None;
+    }
+    let share = text::number(budget / ram * 100.0, 0);
+    let values = [("budget", text::mib(budget)), ("ram", text::mib(ram)), ("share", share)];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let text = messages.text("figure-pins-greedy", &values);
+    Some(figure("pins-greedy", text, Basis::Measured, budget, "MiB", vec![fact.at.place.line]))
 }
 
 /// The runtime says that it was not for memory; it can be wrong, so the thought is kept.
@@ -168,10 +199,17 @@ fn is_container(view: &Context<'_>, messages: &Messages<'_>, killed: &Killed<'_>
     if view.limit_mib.is_some() && killed.ending.daemon.is_none() {
         return true;
     }
-    let hint = view.in_container().is_some()
-        || killed.ending.kills.iter().any(|kill| messages.packs.shows(SignOf::ContainerEnd, &kill.text));
+    let told =
+        |text: &str| messages.packs.signs_of(SignOf::ContainerEnd).any(|sign| sign.is != MAYBE && sign.fits(text));
+    let hint = view.in_container().is_some() || killed.ending.kills.iter().any(|kill| told(&kill.text));
     let loaded = view.loaded_mib();
     hint && loaded > 0.0 && view.ram_mib().is_some_and(|ram| ram > loaded * RAM_TO_SPARE)
+}
+
+/// Something shows that ComfyUI ran in a container, or may have.
+fn container_hint(view: &Context<'_>, messages: &Messages<'_>, killed: &Killed<'_>) -> bool {
+    view.in_container().is_some()
+        || killed.ending.kills.iter().any(|kill| messages.packs.shows(SignOf::ContainerEnd, &kill.text))
 }
 
 fn kill_lines(view: &Context<'_>, messages: &Messages<'_>, killed: &Killed<'_>) -> Vec<EvidenceReport> {
@@ -338,48 +376,19 @@ fn silent_end(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) -> O
         .about("silent-end")
         .grade(Grade::Weak, messages.text("grade-silent", &[]))
         .figures(in_flight_figures(view, messages, ending))
-        .settle(messages.text("settle-silent", &[]))
+        .settle(messages.text(settle_silent(view), &[]))
         .because(lines);
     Some(finding)
 }
 
-fn allocation_finding(view: &Context<'_>, messages: &Messages<'_>, oom: &HostOom, times: usize) -> Finding {
-    let requested = oom.requested.map_or_else(|| "?".to_owned(), text::bytes);
-    let key = match (oom.kind.as_str(), oom.requested) {
-        ("paging-file", _) => "host-paging-file",
-        (_, Some(_)) => "host-allocation",
-        (_, None) => "host-allocation-no-size",
-    };
-    let recovered =
-        view.session.prompt_list.iter().any(|prompt| prompt.number > oom.prompt && prompt.ended && !prompt.failed);
-    let mut figures = Vec::new();
-    if let (Some(bytes), Some(ram)) = (oom.requested, view.ram_mib()) {
-        let text = messages.text("figure-request-of-ram", &[("requested", &requested), ("ram", &text::mib(ram))]);
-        figures.push(figure("request", text, Basis::Measured, bytes, "bytes", vec![oom.at.place.line]));
+/// Where to look after an end without words, by the system.
+pub(crate) fn settle_silent(view: &Context<'_>) -> &'static str {
+    match view.os {
+        Os::Windows => "settle-silent-windows",
+        Os::MacOs => "settle-silent-mac",
+        Os::Linux | Os::Wsl => "settle-silent-linux",
+        Os::Unknown => "settle-silent",
     }
-    let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let candidates =
-        exception.and_then(|exception| exception.dirs.last().map(|dir| (exception, dir))).map(|(exception, dir)| {
-            super::finding::Candidate {
-                dir: dir.clone(),
-                why: "traceback".to_owned(),
-                reason: messages.text("candidate-ran-inside", &[]),
-                at: exception.dir_at.as_ref().map(|at| super::finding_builder::place(&at.place, None)),
-            }
-        });
-    let limit = view.limit_mib.filter(|(mib, source)| {
-        *source != LimitSource::CgroupLine && view.ram_mib().is_some_and(|ram| ram > *mib * 1.1)
-    });
-    let id = if limit.is_some() { Verdict::ContainerLimit } else { Verdict::HostOom };
-    figures.extend(limit_figures(view, messages));
-    FindingBuilder::new(id, view.number, Status::Confirmed, messages.text(key, &[("requested", &requested)]))
-        .about(&oom.kind)
-        .grade(Grade::Strong, messages.count("grade-allocation-one", "grade-allocation", times as u64, &[]))
-        .figures(figures)
-        .candidates(candidates.into_iter().collect())
-        .recovered(recovered)
-        .in_prompt(oom.prompt)
-        .because(vec![evidence(&oom.at, None)])
 }
 
 /// Nothing failed, but a limit is known that this version cannot see.

@@ -8,10 +8,12 @@ use super::finding_builder::{FindingBuilder, evidence, figure, told};
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
 use crate::text;
-use crate::timeline::Leak;
+use crate::timeline::{CurvePoint, Leak};
 
 /// Points of the curve that one line shows.
 const CURVE_SHOWN: usize = 6;
+/// Classes that the summary names.
+const CLASSES_NAMED: usize = 4;
 
 /// `leak-confirmed` when WARNINGs are there, `cycle-collected` when only the first text is.
 pub fn examine(case: &Case<'_>) -> Vec<Finding> {
@@ -57,51 +59,26 @@ fn leak_finding(
     let gone = released.is_some() && !others_held;
     let k = leak.held_last.or(leak.held_max);
     let peak = leak.held_max.unwrap_or(0);
-    let peak_text = peak.to_string();
     let models = |n: u64| messages.count("model-one", "model-many", n, &[]);
-    let growth = growth_per_prompt(leak);
     let held_classes: Vec<(&str, u64)> =
         all.iter().filter_map(|(class, leak)| leak.held_last.filter(|k| *k > 0).map(|k| (class.as_str(), k))).collect();
     let several = view.session.held_total.filter(|_| held_classes.len() > 1 && !gone);
+    let clones = view.session.counts.device_clones.as_ref().filter(|_| !gone && !held_classes.is_empty());
     let summary = match (k, released) {
-        _ if several.is_some() => {
-            let (first, last, _) = several.unwrap_or_default();
-            let list: Vec<String> = held_classes.iter().take(4).map(|(class, k)| format!("{k} × {class}")).collect();
-            let key = if last > first { "leak-several-growing" } else { "leak-several" };
-            messages.text(
-                key,
-                &[
-                    ("models", &models(last)),
-                    ("list", &list.join(", ")),
-                    ("first", &first.to_string()),
-                    ("last", &last.to_string()),
-                ],
-            )
-        }
+        _ if let Some(clones) = clones => clone_summary(messages, &held_classes, clones.first.place.line),
+        _ if let Some((_, last, _)) = several => several_summary(view, messages, &held_classes, last),
         (_, Some(at)) if gone => messages.text(
             "leak-released",
             &[("models", &models(peak)), ("class", class), ("line", &at.place.line.to_string())],
         ),
         (None, _) => messages.text("leak-unknown-number", &[("class", class)]),
-        (Some(k), _) if leak.grew > 0 && growth.is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt)) => {
-            messages.text("leak-one-more-per-prompt", &[("models", &models(k)), ("class", class)])
-        }
-        (Some(k), _) if leak.grew > 0 => messages.text(
-            "leak-growing",
-            &[
-                ("models", &models(k)),
-                ("class", class),
-                ("first", &leak.held_first.unwrap_or(0).to_string()),
-                ("peak", &peak_text),
-            ],
-        ),
-        (Some(k), _) => messages.text("leak-steady", &[("models", &models(k.max(1))), ("class", class)]),
+        (Some(k), _) => held_summary(view, messages, class, leak, k),
     };
     let (grade, reason) = match gone {
         true => (Grade::Weak, messages.text("grade-leak-released", &[])),
         false => {
             let sum_grew = several.is_some_and(|(first, last, _)| last > first);
-            grade(view, messages, leak, growth, sum_grew)
+            grade(view, messages, leak, sum_grew)
         }
     };
     let id = if gone { Verdict::LeakSuspected } else { Verdict::LeakConfirmed };
@@ -116,13 +93,12 @@ fn leak_finding(
     }
     match &leak.last_pass {
         Some(at) => {
-            let remark = messages.text(
-                "remark-last-pass",
-                &[
-                    ("k", &leak.held_last.filter(|k| *k > 0).unwrap_or(peak).to_string()),
-                    ("lines", &leak.warning.to_string()),
-                ],
-            );
+            let held = leak.held_last.filter(|k| *k > 0).unwrap_or(peak);
+            let repeated = ("lines", &*leak.warning.to_string());
+            let remark = match leak.warning > held {
+                true => messages.count("remark-last-pass-one", "remark-last-pass", held, &[repeated]),
+                false => messages.count("remark-only-pass-one", "remark-only-pass", held, &[]),
+            };
             lines.push(evidence(at, Some(remark)));
         }
         None => {
@@ -157,6 +133,78 @@ fn leak_finding(
         .because(lines)
 }
 
+/// What is held of one class now, and whether it grows from prompt to prompt.
+fn held_summary(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: &Leak, held: u64) -> String {
+    let models = messages.count("model-one", "model-many", held.max(1), &[]);
+    let size = held_mib(view, class, leak)
+        .map_or_else(String::new, |(mib, _)| messages.text("leak-about", &[("total", &text::mib(mib))]));
+    let first = leak.curve.iter().find(|point| point.held > 0).map_or(0, |point| point.held).to_string();
+    let peak = leak.held_max.unwrap_or(0).to_string();
+    let prompts = leak.curve.len().to_string();
+    let one_more = growth_per_prompt(leak).is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt));
+    let key = match (leak.grew > 0, one_more, prompts_seen(leak)) {
+        (true, true, _) => "leak-one-more-per-prompt",
+        (true, false, _) => "leak-growing",
+        (false, _, 0..=1) => "leak-once",
+        (false, _, _) => "leak-steady",
+    };
+    let values = [
+        ("models", models.as_str()),
+        ("n", &held.to_string()),
+        ("class", class),
+        ("size", &size),
+        ("first", &first),
+        ("peak", &peak),
+        ("prompts", &prompts),
+    ];
+    messages.text(key, &values)
+}
+
+/// What is held where a copy on a second GPU is known to be reported so although it is in use.
+fn clone_summary(messages: &Messages<'_>, held: &[(&str, u64)], line: u64) -> String {
+    let models = messages.count("model-one", "model-many", held.iter().map(|(_, k)| k).sum(), &[]);
+    let values = [("models", models.as_str()), ("list", &class_list(messages, held)), ("line", &line.to_string())];
+    messages.text("leak-device-clone", &values)
+}
+
+fn class_list(messages: &Messages<'_>, held: &[(&str, u64)]) -> String {
+    let list: Vec<String> = held.iter().take(CLASSES_NAMED).map(|(class, k)| format!("{k} × {class}")).collect();
+    list.join(messages.list_mark())
+}
+
+/// The same over several classes.
+fn several_summary(view: &Context<'_>, messages: &Messages<'_>, held: &[(&str, u64)], last: u64) -> String {
+    let by_prompt = &view.session.held_by_prompt;
+    let first = by_prompt.first().map_or(last, |point| point.held);
+    let key = match by_prompt.len() {
+        0..=1 => "leak-several-once",
+        _ if last > first => "leak-several-growing",
+        _ => "leak-several",
+    };
+    let prompts = by_prompt.len().to_string();
+    let values = [
+        ("models", messages.count("model-one", "model-many", last, &[])),
+        ("list", class_list(messages, held)),
+        ("first", first.to_string()),
+        ("last", last.to_string()),
+        ("prompts", prompts),
+    ];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    messages.text(key, &values)
+}
+
+/// Prompts in which a pass told what is held. From one alone, growth cannot be told.
+fn prompts_seen(leak: &Leak) -> usize {
+    leak.curve.iter().filter(|point| point.held > 0).count()
+}
+
+/// MiB that the held models take, by the size of the class's last load, and the line that gave it.
+fn held_mib(view: &Context<'_>, class: &str, leak: &Leak) -> Option<(f64, u64)> {
+    let load = view.session.loads.get(class)?;
+    let held = leak.held_last.filter(|held| *held > 0)?;
+    Some((load.last_mib? * held as f64, load.size_at.as_ref()?.place.line))
+}
+
 /// Models more per prompt, by the ends of the curve, and over how many prompts.
 fn growth_per_prompt(leak: &Leak) -> Option<(f64, u64)> {
     let first = leak.curve.iter().find(|point| point.held > 0)?;
@@ -166,13 +214,7 @@ fn growth_per_prompt(leak: &Leak) -> Option<(f64, u64)> {
 }
 
 /// `sum_grew` tells whether more models of all classes together are held than at first.
-fn grade(
-    view: &Context<'_>,
-    messages: &Messages<'_>,
-    leak: &Leak,
-    growth: Option<(f64, u64)>,
-    sum_grew: bool,
-) -> (Grade, String) {
+fn grade(view: &Context<'_>, messages: &Messages<'_>, leak: &Leak, sum_grew: bool) -> (Grade, String) {
     if leak.held_max.is_none() {
         return (Grade::Moderate, messages.text("grade-leak-info-hidden", &[]));
     }
@@ -180,14 +222,16 @@ fn grade(
         return (Grade::Moderate, messages.text("grade-leak-device-clone", &[]));
     }
     if leak.grew > 0
-        && let Some((_, prompts)) = growth
+        && let Some((_, prompts)) = growth_per_prompt(leak)
     {
         let (grew, prompts) = ((leak.grew + 1).to_string(), prompts.to_string());
         return (Grade::Strong, messages.text("grade-leak-grows", &[("grew", &grew), ("prompts", &prompts)]));
     }
-    if view.session.leak_passes > 1 {
-        let key = if sum_grew { "grade-leak-passes" } else { "grade-leak-steady" };
-        return (Grade::Strong, messages.text(key, &[("passes", &view.session.leak_passes.to_string())]));
+    let passes = view.session.leak_passes;
+    if passes > 1 {
+        let steady = !sum_grew && prompts_seen(leak) > 1;
+        let key = if steady { "grade-leak-steady" } else { "grade-leak-passes" };
+        return (Grade::Strong, messages.text(key, &[("passes", &passes.to_string())]));
     }
     (Grade::Moderate, messages.text("grade-leak-once", &[]))
 }
@@ -201,13 +245,18 @@ fn figures(
     all: &[(&String, &Leak)],
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
-    if leak.curve.len() > 1 {
-        let shown: Vec<String> = thin(leak).iter().map(|point| format!("{}:{}", point.prompt, point.held)).collect();
-        let lines = leak.curve.iter().map(|point| point.line).collect::<Vec<_>>();
-        let lines = [lines.first().copied(), lines.last().copied()].into_iter().flatten().collect();
+    // Where several classes are held, the sum over all of them is what grows.
+    let all_held = all.iter().filter(|(_, leak)| leak.held_last.is_some_and(|held| held > 0)).count();
+    let curve = if all_held > 1 { &view.session.held_by_prompt } else { &leak.curve };
+    if curve.len() > 1 {
+        let point = |point: &CurvePoint| {
+            messages.text("curve-point", &[("held", &point.held.to_string()), ("prompt", &point.prompt.to_string())])
+        };
+        let shown: Vec<String> = thin(curve).iter().map(point).collect();
+        let lines = [curve.first(), curve.last()].into_iter().flatten().map(|point| point.line).collect();
         figures.push(told(
             "held-by-prompt",
-            messages.text("figure-held", &[("curve", &shown.join("  "))]),
+            messages.text("figure-held", &[("curve", &shown.join(messages.list_mark()))]),
             Basis::Measured,
             lines,
         ));
@@ -271,10 +320,9 @@ fn what_was_new(view: &Context<'_>, leak: &Leak) -> Option<(String, u64)> {
     })
 }
 
-fn thin(leak: &Leak) -> Vec<crate::timeline::CurvePoint> {
-    let points = &leak.curve;
+fn thin(points: &[CurvePoint]) -> Vec<CurvePoint> {
     if points.len() <= CURVE_SHOWN {
-        return points.clone();
+        return points.to_vec();
     }
     let step = (points.len() - 1) as f64 / (CURVE_SHOWN - 1) as f64;
     (0..CURVE_SHOWN).filter_map(|index| points.get((index as f64 * step).round() as usize).copied()).collect()

@@ -1,18 +1,19 @@
 //! Which part filled the card: splits the peak of an out-of-memory and names the part that decided.
 
+mod figures;
 mod resident;
 mod split;
 
 use super::Case;
-use super::classes::kind;
 use super::context::{Context, same_dir};
-use super::finding::{Basis, Candidate, EvidenceReport, Figure, Finding, Grade, RuledOut, Status};
-use super::finding_builder::{FindingBuilder, evidence, figure, told};
+use super::finding::{Candidate, EvidenceReport, Finding, Grade, RuledOut, Status};
+use super::finding_builder::{FindingBuilder, evidence};
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
 use crate::event::GIB;
+use crate::hypothesis::phase::{self, Scene};
 use crate::text;
-use crate::timeline::OomRecord;
+use crate::timeline::{Exception, OomRecord, UNNAMED};
 
 pub use split::{Part, Split, split};
 
@@ -22,8 +23,8 @@ const RETRIES_THAT_TELL: u64 = 4;
 const FULL_OF_TORCH: f64 = 0.8;
 /// Bytes of a card on which no model fits.
 const TINY_CARD: f64 = GIB;
-/// Lines of further failures that are named.
-const LINES_NAMED: usize = 4;
+/// Kind of out-of-memory that only Apple's cards have.
+pub const METAL: &str = "MPS";
 /// Node packs named for what they may hold.
 const HOLDERS_NAMED: usize = 3;
 /// Kind of fault, in the packs, of a node pack that keeps models of its own on the card.
@@ -46,6 +47,28 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
 // Long: one finding, from its grounds to its lines.
 fn finding(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Finding {
     let split = split(oom, view, messages.packs);
+    let scene = Scene::of_oom(oom, view, messages);
+    let key = sentence_key(oom, &split, &scene);
+    let (grade, reason) = grade(oom, &split);
+    let mut draft = FindingBuilder::new(
+        Verdict::GpuOom,
+        view.number,
+        Status::Confirmed,
+        summary(key, oom, &split, &scene, messages),
+    )
+    .about(acts_on(oom, &split))
+    .grade(grade, messages.text(reason, &[]))
+    .recovered(oom.recovered)
+    .in_prompt(oom.prompt)
+    .figures(figures::figures(oom, &split, &scene, view, messages))
+    .candidates(inside(oom, view, messages).into_iter().chain(holders(&split, view, messages)).collect());
+    if let Some(key) = settle(oom, &split, &scene, view) {
+        draft = draft.settle(messages.text(key, &[]));
+    }
+    draft.because(lines(oom, &split, view, messages))
+}
+
+fn summary(key: &str, oom: &OomRecord, split: &Split, scene: &Scene, messages: &Messages<'_>) -> String {
     let size = |bytes: Option<f64>| bytes.map_or_else(|| "?".to_owned(), text::bytes);
     let values = [
         ("requested", size(oom.numbers.requested)),
@@ -57,13 +80,27 @@ fn finding(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Find
         ("rest", size(split.rest)),
         ("allocated", size(oom.numbers.allocated)),
         ("capacity", size(split.capacity)),
+        ("where", phase::in_words(scene, Some(oom), messages)),
     ];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let dynamic = view.dynamic_vram == Some(true);
-    let offload_cannot = split.impossible
-        || split.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable);
-    let key = match split.part {
-        Part::Activations if offload_cannot => "oom-activations-impossible",
+    messages.text(key, &values)
+}
+
+/// Weights were on their way to the card, so no step's working memory can have decided.
+fn is_loading(scene: &Scene) -> bool {
+    scene.is(phase::LOADING) || scene.is(phase::PATCHING)
+}
+
+fn sentence_key(oom: &OomRecord, split: &Split, scene: &Scene) -> &'static str {
+    let requested = oom.numbers.requested.is_some();
+    if oom.kind == METAL && requested {
+        let outside = split.own_outside.is_some_and(|outside| outside > GIB);
+        return if outside { "oom-metal-outside" } else { "oom-metal" };
+    }
+    match split.part {
+        _ if split.refused && !split.impossible && split.part != Part::Fragmentation => "oom-refused",
+        Part::Activations if split.impossible || split.offload_cannot(oom) => "oom-activations-impossible",
+        Part::Activations | Part::Unknown if is_loading(scene) && requested => "oom-loading",
         Part::Activations if split.weights.is_none() => "oom-activations-likely",
         Part::Activations if oom.numbers.free.is_some() => "oom-activations",
         Part::Activations => "oom-activations-no-free",
@@ -74,38 +111,43 @@ fn finding(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Find
         Part::Others => "oom-others",
         Part::Context if split.own_outside.is_some() => "oom-context-own",
         Part::Context => "oom-context",
-        Part::Unknown if oom.numbers.requested.is_none() && oom.kind == "cuda-error" => "oom-driver",
-        Part::Unknown if oom.numbers.requested.is_none() => "oom-no-numbers",
-        Part::Unknown if split.refused => "oom-refused",
-        Part::Unknown if is_tiny(&split) => "oom-tiny-card",
-        Part::Unknown if full_of_torch(oom, &split) => "oom-full",
+        Part::Unknown if !requested && oom.kind == "cuda-error" => "oom-driver",
+        Part::Unknown if !requested => "oom-no-numbers",
+        Part::Unknown if is_tiny(split) => "oom-tiny-card",
+        Part::Unknown if full_of_torch(oom, split) => "oom-full",
         Part::Unknown => "oom-undecided",
-    };
-    let (grade, reason) = match (split.part, oom.kind.as_str()) {
-        (Part::Activations, _) if split.impossible => (Grade::Certain, "grade-oom-impossible"),
-        (Part::Activations, _) if offload_cannot => (Grade::Strong, "grade-oom-over-freeable"),
-        (Part::Unknown, _) if oom.numbers.requested.is_none() => (Grade::Moderate, "grade-oom-no-numbers"),
-        (Part::Unknown, _) if is_tiny(&split) => (Grade::Strong, "grade-oom-numbers"),
-        (Part::Unknown, _) => (Grade::Strong, "grade-oom-undecided"),
-        (Part::Unexplained, _) => (Grade::Moderate, "grade-oom-unexplained"),
-        (Part::Fragmentation, _) if split.refused => (Grade::Moderate, "grade-oom-or-driver"),
-        (Part::Activations, _) if split.weights.is_none() => (Grade::Moderate, "grade-oom-size-only"),
-        (Part::Activations, _) => (Grade::Strong, "grade-oom-request"),
-        _ => (Grade::Strong, "grade-oom-numbers"),
-    };
-    let mut draft = FindingBuilder::new(Verdict::GpuOom, view.number, Status::Confirmed, messages.text(key, &values))
-        .about(acts_on(oom, &split))
-        .grade(grade, messages.text(reason, &[]))
-        .recovered(oom.recovered)
-        .in_prompt(oom.prompt)
-        .figures(figures(oom, &split, view, messages))
-        .candidates(inside(oom, view, messages).into_iter().chain(holders(&split, view, messages)).collect());
-    if split.part == Part::Unexplained {
-        draft = draft.settle(messages.text("settle-oom-unexplained", &[]));
-    } else if split.part == Part::Unknown && !is_tiny(&split) {
-        draft = draft.settle(messages.text(if dynamic { "settle-oom-dynamic" } else { "settle-oom" }, &[]));
     }
-    draft.because(lines(oom, &split, view, messages))
+}
+
+fn grade(oom: &OomRecord, split: &Split) -> (Grade, &'static str) {
+    match split.part {
+        Part::Activations if split.impossible => (Grade::Certain, "grade-oom-impossible"),
+        Part::Activations if split.offload_cannot(oom) => (Grade::Strong, "grade-oom-over-freeable"),
+        Part::Unknown if oom.numbers.requested.is_none() => (Grade::Moderate, "grade-oom-no-numbers"),
+        Part::Unknown if is_tiny(split) => (Grade::Strong, "grade-oom-numbers"),
+        Part::Unknown => (Grade::Strong, "grade-oom-undecided"),
+        Part::Unexplained => (Grade::Moderate, "grade-oom-unexplained"),
+        Part::Fragmentation if split.refused => (Grade::Moderate, "grade-oom-or-driver"),
+        Part::Activations if split.weights.is_none() => (Grade::Moderate, "grade-oom-size-only"),
+        Part::Activations => (Grade::Strong, "grade-oom-request"),
+        _ => (Grade::Strong, "grade-oom-numbers"),
+    }
+}
+
+/// What would decide where the numbers do not.
+fn settle(oom: &OomRecord, split: &Split, scene: &Scene, view: &Context<'_>) -> Option<&'static str> {
+    let dynamic = view.dynamic_vram == Some(true);
+    match split.part {
+        Part::Unexplained => Some("settle-oom-unexplained"),
+        Part::Unknown if is_tiny(split) => None,
+        Part::Unknown if split.refused => Some("settle-oom-refused"),
+        Part::Unknown if is_loading(scene) => Some("settle-oom-loading"),
+        Part::Unknown if scene.is(phase::TEXT_ENCODING) => Some("settle-oom-loading"),
+        Part::Unknown if oom.kind == METAL => None,
+        Part::Unknown if dynamic => Some("settle-oom-dynamic"),
+        Part::Unknown => Some("settle-oom"),
+        _ => None,
+    }
 }
 
 /// What remedies have to act on: the part that decided, and the driver where it refused what was there.
@@ -129,14 +171,26 @@ fn full_of_torch(oom: &OomRecord, split: &Split) -> bool {
     held.is_some_and(|(allocated, capacity)| allocated > capacity * FULL_OF_TORCH)
 }
 
+/// Whose weights a load line tells of, and whether all of them are on the card.
+fn weights_of(class: &str, view: &Context<'_>, messages: &Messages<'_>) -> String {
+    if class == UNNAMED {
+        return messages.text("remark-weights-unnamed", &[]);
+    }
+    let offloaded = view.session.loads.get(class).and_then(|load| load.last_offloaded_mib);
+    match offloaded.filter(|mib| *mib > 0.0) {
+        Some(mib) => messages.text("remark-weights-part-of", &[("class", class), ("rest", &text::mib(mib))]),
+        None => messages.text("remark-weights-of", &[("class", class)]),
+    }
+}
+
 fn lines(oom: &OomRecord, split: &Split, view: &Context<'_>, messages: &Messages<'_>) -> Vec<EvidenceReport> {
-    let mut lines = vec![evidence(&oom.at.clone().through(oom.last_line.min(oom.at.place.line + 6)), None)];
+    let mut lines = vec![evidence(&oom.at.clone().through(oom.last_line), None)];
     if let Some(at) = &oom.unloaded_all {
         lines.push(evidence(at, Some(messages.text("remark-all-unloaded", &[]))));
     }
     for class in split.classes.iter().take(3) {
-        if let Some(at) = view.session.loads.get(class).and_then(|load| load.size_at.as_ref()) {
-            lines.push(evidence(at, Some(messages.text("remark-weights-of", &[("class", class)]))));
+        if let Some(at) = view.load_line(class) {
+            lines.push(evidence(at, Some(weights_of(class, view, messages))));
         }
     }
     if let Some(counted) = &view.session.counts.tiled_retries {
@@ -145,92 +199,25 @@ fn lines(oom: &OomRecord, split: &Split, view: &Context<'_>, messages: &Messages
     lines
 }
 
-// Long: one entry for each figure, in the order in which they are shown.
-fn figures(oom: &OomRecord, split: &Split, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Figure> {
-    let numbers = &oom.numbers;
-    let line = oom.at.place.line;
-    let mut list = Vec::new();
-    let mut add = |name: &str, key: &str, bytes: Option<f64>, basis: Basis| {
-        if let Some(bytes) = bytes {
-            list.push(figure(
-                name,
-                messages.text(key, &[("size", &text::bytes(bytes))]),
-                basis,
-                bytes,
-                "bytes",
-                vec![line],
-            ));
+/// Node packs in the traceback: where the step ran, which is not yet whose fault it is. Where the last failure shows
+/// none, an earlier one may.
+fn inside(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Candidate> {
+    let told = |exception: &&Exception| exception.is_oom && !exception.dirs.is_empty();
+    let own = phase::failed_in(view, oom.prompt).filter(told);
+    let earlier = || view.session.exceptions.iter().rev().find(told);
+    let (exception, reason) = match own {
+        Some(exception) => (exception, messages.text("candidate-ran-inside", &[])),
+        None => {
+            let Some(exception) = earlier() else { return Vec::new() };
+            let at = exception.last_line_at.as_ref().unwrap_or(&exception.at).place.line;
+            (exception, messages.text("candidate-ran-inside-before", &[("line", &at.to_string())]))
         }
     };
-    add("capacity", "figure-capacity", split.capacity, Basis::Measured);
-    add("free", "figure-free", numbers.free, Basis::Measured);
-    add("allocated", "figure-allocated", numbers.allocated, Basis::Measured);
-    add("weights", "figure-weights", split.weights, Basis::Estimate);
-    let rest = if split.part == Part::Unexplained { "figure-rest-unexplained" } else { "figure-rest" };
-    add("activations", rest, split.rest, Basis::Derived);
-    add("reserved", "figure-reserved", numbers.reserved_unallocated, Basis::Measured);
-    let outside = if numbers.other_allocations.is_some() { Basis::Measured } else { Basis::Derived };
-    add("own-outside", "figure-own-outside", split.own_outside, outside);
-    if split.others_measured {
-        add("others", "figure-others", split.others, Basis::Measured);
-    } else if view.dynamic_vram == Some(true) {
-        add("outside-pytorch", "figure-outside-dynamic", split.others, Basis::Derived);
-    } else {
-        add("outside-pytorch", "figure-outside", split.others, Basis::Derived);
-    }
-    if split.part != Part::Unexplained {
-        add("freeable", "figure-freeable", split.freeable, Basis::Derived);
-    }
-    if let Some(node) = &oom.node {
-        list.push(told("node", messages.text("figure-node", &[("node", node)]), Basis::Measured, vec![line]));
-    } else if let Some((class, at)) = &oom.last_load {
-        let step = match oom.sampling {
-            Some((done, total)) => messages.text(
-                "figure-last-load-sampling",
-                &[
-                    ("class", class),
-                    ("line", &at.to_string()),
-                    ("done", &done.to_string()),
-                    ("total", &total.to_string()),
-                ],
-            ),
-            None if kind(messages.packs, class) == Some("vae") => {
-                messages.text("figure-last-load-vae", &[("class", class), ("line", &at.to_string())])
-            }
-            None => messages.text("figure-last-load", &[("class", class), ("line", &at.to_string())]),
-        };
-        list.push(told("where", step, Basis::Derived, vec![*at]));
-    }
-    list.extend(again(oom, view, messages));
-    if oom.recovered {
-        list.push(told("recovered", messages.text("figure-recovered", &[]), Basis::Measured, Vec::new()));
-    }
-    list
-}
-
-/// Where else memory ran out in this start.
-fn again(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
-    let ooms = &view.session.ooms;
-    let lines: Vec<u64> =
-        ooms.iter().map(|other| other.at.place.line).filter(|line| *line != oom.at.place.line).collect();
-    let first: Vec<String> = lines.iter().take(LINES_NAMED).map(u64::to_string).collect();
-    let count = lines.len() as u64 + view.session.ooms_left_out;
-    (!lines.is_empty()).then(|| {
-        let text =
-            messages.count("figure-oom-also-one", "figure-oom-also-many", count, &[("lines", &first.join(", "))]);
-        told("also", text, Basis::Measured, lines)
-    })
-}
-
-/// Node packs in the traceback: where the step ran, which is not yet whose fault it is.
-fn inside(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Candidate> {
-    let exception = view.session.exceptions.iter().find(|exception| exception.is_oom && exception.prompt == oom.prompt);
-    let Some(exception) = exception else { return Vec::new() };
     let Some(dir) = exception.dirs.last() else { return Vec::new() };
     vec![Candidate {
         dir: dir.clone(),
         why: "traceback".to_owned(),
-        reason: messages.text("candidate-ran-inside", &[]),
+        reason,
         at: exception.dir_at.as_ref().map(|at| super::finding_builder::place(&at.place, None)),
     }]
 }
@@ -258,6 +245,19 @@ fn holders(split: &Split, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Ca
         .collect()
 }
 
+fn retries_summary(count: u64, view: &Context<'_>, messages: &Messages<'_>) -> String {
+    let on_card = view.session.resident_mib.iter().filter(|(_, mib)| **mib > 0.0);
+    // The largest is the one whose steps were tried; of what was loaded before, part may have left the card.
+    let largest = on_card.filter(|(class, _)| *class != UNNAMED).max_by(|a, b| a.1.total_cmp(b.1));
+    let n = count.to_string();
+    match largest {
+        Some((class, mib)) => {
+            messages.text("oom-retries-weights", &[("n", &n), ("weights", &text::mib(*mib)), ("classes", class)])
+        }
+        None => messages.text("oom-retries", &[("n", &n)]),
+    }
+}
+
 /// Attention was tried again and again, and the prompt never ended.
 fn retries(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let counted = view.session.counts.attention_retries.as_ref()?;
@@ -269,16 +269,16 @@ fn retries(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
         counted,
         Some(messages.text("remark-retries", &[("n", &counted.count.to_string())])),
     )];
-    for class in view.session.resident_mib.keys().take(2) {
-        if let Some(at) = view.session.loads.get(class).and_then(|load| load.size_at.as_ref()) {
-            lines.push(evidence(at, Some(messages.text("remark-weights-of", &[("class", class)]))));
+    for (class, _) in view.session.resident_mib.iter().filter(|(_, mib)| **mib > 0.0).take(2) {
+        if let Some(at) = view.load_line(class) {
+            lines.push(evidence(at, Some(weights_of(class, view, messages))));
         }
     }
     let finding = FindingBuilder::new(
         Verdict::GpuOom,
         view.number,
         Status::Likely,
-        messages.text("oom-retries", &[("n", &counted.count.to_string())]),
+        retries_summary(counted.count, view, messages),
     )
     .about("activations")
     .grade(Grade::Moderate, messages.text("grade-oom-retries", &[]))

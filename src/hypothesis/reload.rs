@@ -8,6 +8,10 @@ use crate::catalog::messages::Messages;
 use crate::catalog::{Constant, FlagRole, Verdict};
 use crate::timeline::Load;
 
+/// Share of the card that is left for weights.
+const ROOM_SHARE: f64 = 0.85;
+/// More than any card has.
+const NO_LIMIT_MIB: f64 = 1e9;
 /// Prompts that must have requested a class before "each prompt" may be said.
 const PROMPTS_NEEDED: u64 = 3;
 
@@ -40,13 +44,21 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let fit = fit(view);
     let names: Vec<&str> = again.iter().map(|(class, _)| class.as_str()).take(3).collect();
     let prompts = load.prompts.to_string();
+    // "In every prompt" only where it was every one since it was first loaded.
+    let all = prompts_since(view, load) + 1;
+    let every = load.prompts >= all;
+    let often = match every {
+        true => messages.text("often-every", &[]),
+        false => messages.text("often-some", &[("n", &prompts), ("all", &all.to_string())]),
+    };
+    let again_key = if every { "reload-summary" } else { "reload-summary-some" };
     let (status, grade, reason, key) = match fit {
         _ if kept_on_card(view, messages) || fit.is_none() && wanted_often(load) => {
             (Status::Possible, Grade::Weak, "grade-reload-patched", "reload-patched")
         }
         Some(false) => (Status::Possible, Grade::Moderate, "grade-reload-no-room", "reload-no-room"),
-        Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", "reload-summary"),
-        None => (Status::Likely, Grade::Moderate, "grade-reload", "reload-summary"),
+        Some(true) => (Status::Confirmed, Grade::Strong, "grade-reload-room", again_key),
+        None => (Status::Likely, Grade::Moderate, "grade-reload", again_key),
     };
     let mut lines: Vec<EvidenceReport> = Vec::new();
     for (class, load) in again.iter().take(3) {
@@ -55,6 +67,11 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             let remark = messages.text("remark-requested", &[("class", class), ("n", &load.requested.to_string())]);
             lines.push(evidence(&first.clone().through(last), Some(remark)));
         }
+    }
+    if fit == Some(true)
+        && let Some(at) = &load.size_at
+    {
+        lines.push(evidence(at, Some(messages.text("remark-room", &[("class", class)]))));
     }
     let mut figures = Vec::new();
     for flag in session.flags.iter().filter(|flag| messages.packs.plays(&flag.name, FlagRole::Reloading)) {
@@ -81,7 +98,8 @@ fn reloads(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
             Verdict::ReloadEachPrompt,
             view.number,
             status,
-            messages.text(key, &[("class", &names.join(", ")), ("prompts", &prompts)]),
+            messages
+                .text(key, &[("class", &names.join(messages.list_mark())), ("prompts", &prompts), ("often", &often)]),
         )
         .about(class)
         .grade(grade, messages.text(reason, &[]))
@@ -118,21 +136,27 @@ fn prompts_since(view: &Context<'_>, load: &Load) -> u64 {
 
 /// All requested models fit on the card together. `None` when the sizes or the card are unknown.
 fn fit(view: &Context<'_>) -> Option<bool> {
-    let vram = view.vram_mib()?;
     let mut total = 0.0;
+    let mut usable: Option<f64> = None;
     for load in view.session.loads.values() {
         if load.last_offloaded_mib.is_some_and(|mib| mib > 0.0) {
             return Some(false);
         }
         total += load.last_mib?;
+        // What a load line calls usable is the room before that load; "no limit" is printed as a huge number.
+        if let Some(room) = load.usable_mib.filter(|room| *room < NO_LIMIT_MIB) {
+            usable = Some(usable.map_or(room, |least: f64| least.min(room)));
+        }
     }
-    Some(total < vram * 0.85)
+    let room = view.vram_mib().map(|vram| vram * ROOM_SHARE).or(usable)?;
+    Some(total < room)
 }
 
 fn median_seconds(view: &Context<'_>) -> Option<f64> {
     let mut seconds: Vec<f64> = view.session.prompt_list.iter().filter_map(|prompt| prompt.seconds).collect();
     seconds.sort_by(f64::total_cmp);
-    seconds.get(seconds.len() / 2).copied()
+    let (low, high) = (seconds.get(seconds.len().checked_sub(1)? / 2)?, seconds.get(seconds.len() / 2)?);
+    Some((low + high) / 2.0)
 }
 
 /// Requested in each prompt, with its file read anew: another checkpoint, a rebuilt loader output, or a cache that

@@ -2,6 +2,8 @@
 //!
 //! Decides what is shown and how much of it; rows and colours come later.
 
+use std::collections::BTreeSet;
+
 use super::View;
 use super::document::{Block, Document, Item, Quote, push_items};
 use super::label::Labels;
@@ -12,6 +14,8 @@ use crate::text::width;
 
 /// Widest figure that shares a row, in columns.
 const SHORT_FIGURE: usize = 36;
+/// Lines that one message of an allocator may take.
+const LINES_OF_A_MESSAGE: u64 = 8;
 
 /// How many items of each kind are shown.
 #[derive(Debug, Clone, Copy)]
@@ -278,14 +282,24 @@ impl Brief<'_> {
 pub(crate) fn figure_rows(figures: &[Figure], labels: &Labels<'_>) -> Vec<String> {
     let short = |figure: &Figure| width(&figure.text) <= SHORT_FIGURE;
     figures
-        .chunk_by(|a, b| a.basis == b.basis && a.lines == b.lines && short(a) && short(b))
+        .chunk_by(|a, b| a.basis == b.basis && near(&a.lines, &b.lines) && short(a) && short(b))
         .filter_map(|row| {
             let mut notes = vec![labels.basis(row.first()?.basis)];
-            notes.extend(labels.lines(&row.first()?.lines));
+            let lines: BTreeSet<u64> = row.iter().flat_map(|figure| figure.lines.iter().copied()).collect();
+            notes.extend(labels.lines(&lines.into_iter().collect::<Vec<_>>()));
             let texts: Vec<&str> = row.iter().map(|figure| figure.text.as_str()).collect();
             Some(format!("{}  [{}]", texts.join(" | "), labels.join(&notes)))
         })
         .collect()
+}
+
+/// The lines of both can be those of one message; what rests on no line stands apart from what does.
+fn near(a: &[u64], b: &[u64]) -> bool {
+    match (a.first(), b.first()) {
+        (Some(a), Some(b)) => a.abs_diff(*b) <= LINES_OF_A_MESSAGE,
+        (None, None) => true,
+        _ => false,
+    }
 }
 
 /// `ComfyUI-X (in the traceback; line 14)`

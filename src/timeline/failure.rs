@@ -1,9 +1,11 @@
 //! Failures: exceptions with their frames, out-of-memory records, failed RAM allocations.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::evidence::Evidence;
-use crate::event::OomNumbers;
+use crate::event::{Array, Dimensions, OomNumbers};
 use crate::text::cut_chars;
 
 /// Where an exception was raised.
@@ -22,6 +24,17 @@ pub enum ExceptionPlace {
     Unknown,
 }
 
+/// What a frame of a traceback shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FrameSign {
+    /// As the packs' signs call it.
+    pub is: String,
+    /// Its line in the log.
+    pub line: u64,
+    /// Function of the frame.
+    pub function: String,
+}
+
 /// An exception told by the log, however many lines tell it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Exception {
@@ -29,6 +42,12 @@ pub struct Exception {
     pub message: String,
     /// Node class that failed, when an Error Report names it.
     pub node: Option<String>,
+    /// The line that names it.
+    pub node_line: Option<u64>,
+    /// Step of the work, by the innermost frame that shows one, as the packs call it.
+    pub phase: Option<FrameSign>,
+    /// What asked for memory, by the innermost frame that shows it.
+    pub requester: Option<FrameSign>,
     /// Folders under `custom_nodes` in the traceback, outermost first.
     pub dirs: Vec<String>,
     /// The last frame lies in the last of `dirs`.
@@ -74,6 +93,9 @@ impl Exception {
             kind: None,
             message: String::new(),
             node: None,
+            node_line: None,
+            phase: None,
+            requester: None,
             dirs: Vec::new(),
             innermost_is_node: false,
             frames: Vec::new(),
@@ -111,8 +133,13 @@ pub struct OomRecord {
     /// Sizes as they stood in the log.
     pub sizes: Vec<(String, String)>,
     pub node: Option<String>,
+    /// The line that names the node.
+    pub node_line: Option<u64>,
     pub at: Evidence,
+    /// Last line of the message itself.
     pub last_line: u64,
+    /// The line that each number stood in, by the number's name.
+    pub number_lines: BTreeMap<String, u64>,
     pub prompt: u64,
     /// `Got an OOM, unloading all loaded models.` followed.
     pub unloaded_all: Option<Evidence>,
@@ -121,14 +148,31 @@ pub struct OomRecord {
     pub resident_mib: Vec<(String, f64, u64)>,
     /// Class of the last load before it.
     pub last_load: Option<(String, u64)>,
+    /// Class that was requested and whose load line had not come.
+    pub loading: Option<String>,
     /// A bar had begun and not ended.
     pub sampling: Option<(u64, u64)>,
     /// The prompt after it ended well.
     pub recovered: bool,
 }
 
+impl OomRecord {
+    /// The line that holds this number; the message's first line where the number was not told.
+    pub fn line_of(&self, name: &str) -> u64 {
+        self.number_lines.get(name).copied().unwrap_or(self.at.place.line)
+    }
+}
+
 /// [`OomNumbers`] as plain data.
 pub type OomNumbersJson = OomNumbers;
+
+/// Sizes of pictures that a line told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Pictures {
+    pub sizes: Dimensions,
+    pub line: u64,
+    pub prompt: u64,
+}
 
 /// A failed allocation of RAM.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -136,6 +180,8 @@ pub struct HostOom {
     /// `cpu-alloc`, `numpy`, `memory-error`, `paging-file`, `mmap`.
     pub kind: String,
     pub requested: Option<f64>,
+    /// The array that did not fit.
+    pub array: Option<Array>,
     pub at: Evidence,
     pub prompt: u64,
 }

@@ -18,6 +18,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use self::loads::LoadGroup;
 use self::message::Message;
 use super::ending::{Ending, EndingKind};
 use super::evidence::Evidence;
@@ -108,15 +109,15 @@ struct Open {
     names: Names,
     loads: Table<LoadDraft>,
     dynamic: Table<Dynamic>,
-    /// MiB on the card, by class.
-    resident: Table<f64>,
+    /// MiB on the card, by class, with the line that said so.
+    resident: Table<(f64, u64)>,
     /// RAM and VRAM in MiB, by class.
     details: Table<(Option<f64>, Option<f64>)>,
     prompt: PromptDraft,
     prompts: PromptLog,
     last_executed: Option<Note>,
-    /// Classes requested whose load line has not come yet.
-    pending_loads: Vec<NameId>,
+    /// Classes requested whose load lines are still to come, and those lines.
+    group: LoadGroup,
     /// Numbers of the rules.
     strong_marks: Vec<usize>,
     running: bool,
@@ -134,6 +135,8 @@ struct Open {
     loose: Option<Exception>,
     /// A traceback that passes through no executor stood in this prompt: where in the list of exceptions.
     beside: Option<usize>,
+    /// Line of the last frame of a traceback.
+    frame_line: u64,
     /// The frames that follow are those of a stack that was printed without an error.
     in_stack: bool,
     bar: Option<Bar>,
@@ -283,6 +286,7 @@ impl Fold {
             open.keep_exception(exception);
         }
         open.keep_loose();
+        open.settle_loads();
         open.leaks.finish(prompt);
         let in_flight = open.in_flight();
         let began = open.prompt_began;
@@ -492,8 +496,12 @@ impl EventSink for Fold {
     fn unknown(&mut self, at: &At<'_>) {
         self.timeline.events += 1;
         self.note_text(at);
-        let open = self.told();
+        let open = match &mut self.tentative {
+            Some(block) => block,
+            None => &mut self.open,
+        };
         open.touch(at.place.line);
+        open.source_line(at, &self.signs);
         open.tick(at);
         self.open.answer_of_docker(at, &self.signs);
         let Self { tentative, open, signs, .. } = self;

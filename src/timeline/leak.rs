@@ -45,9 +45,13 @@ pub struct Leak {
     pub first_prompt: u64,
     /// Prompts with at least one pass that held models.
     pub prompts_held: u64,
-    /// Times more were held than in any prompt before. A model that is let go and held again is no growth.
+    /// Prompts after whose last pass more were held than after that of any prompt before. A model that is let go and
+    /// held again is no growth.
     pub grew: u64,
-    curve_peak: u64,
+    /// Most that were held after the last pass of a prompt before the latest one.
+    peak_before: u64,
+    /// The latest prompt is counted in `grew`.
+    grew_now: bool,
     curve_step: u64,
     prompt_counted: u64,
 }
@@ -68,23 +72,28 @@ impl Leak {
             first_prompt: prompt,
             prompts_held: 0,
             grew: 0,
-            curve_peak: 0,
+            peak_before: 0,
+            grew_now: false,
             curve_step: 1,
             prompt_counted: 0,
         }
     }
 
+    /// The last pass of a prompt counts: what an earlier pass of the same prompt said is replaced.
     fn note(&mut self, point: CurvePoint) {
-        let peak = self.curve_peak;
-        self.curve_peak = peak.max(point.held);
-        if let Some(last) = self.curve.last_mut()
-            && last.prompt == point.prompt
-        {
+        let last = self.curve.last().copied();
+        let same = last.is_some_and(|last| last.prompt == point.prompt);
+        if !same {
+            self.peak_before = self.peak_before.max(last.map_or(0, |last| last.held));
+            self.grew_now = false;
+        }
+        let first = self.curve.len() == usize::from(same);
+        let grows = !first && point.held > self.peak_before;
+        self.grew = self.grew + u64::from(grows) - u64::from(self.grew_now);
+        self.grew_now = grows;
+        if same && let Some(last) = self.curve.last_mut() {
             *last = point;
             return;
-        }
-        if !self.curve.is_empty() && point.held > peak {
-            self.grew += 1;
         }
         if self.curve.len() == CURVE_LIMIT {
             let mut index = 0;
@@ -140,6 +149,8 @@ pub(crate) struct LeakTracker {
     passes_in_prompt: u64,
     /// Models held over all classes: first, last, worst.
     pub(crate) held_total: Option<(u64, u64, u64)>,
+    /// Models held over all classes after the last pass of each of the latest prompts.
+    pub(crate) held_by_prompt: Vec<CurvePoint>,
     /// WARNINGs were seen without a pass of theirs: the INFO line is hidden.
     pub(crate) stray_warnings: u64,
 }
@@ -192,6 +203,7 @@ impl LeakTracker {
         }
         let total: u64 = self.held.iter().map(|held| held.count).sum();
         self.enter_total(total, total);
+        self.note_total(total, prompt);
         let mut held_before = std::mem::take(&mut self.held_now);
         self.enter_held(prompt);
         for class in held_before.drain(..) {
@@ -216,6 +228,7 @@ impl LeakTracker {
         let total: u64 = self.held.iter().map(|held| held.count).sum();
         let before = self.held_total.map_or(0, |(_, last, _)| last);
         self.enter_total(total, total.max(before));
+        self.note_total(total.max(before), prompt);
         self.enter_held(prompt);
     }
 
@@ -224,6 +237,21 @@ impl LeakTracker {
         if total > 0 || self.held_total.is_some() {
             let (first, _, worst) = self.held_total.unwrap_or((total, total, total));
             self.held_total = Some((first, last, worst.max(total)));
+        }
+    }
+
+    /// Where this pass, not yet entered, reached to in the log.
+    fn note_total(&mut self, held: u64, prompt: u64) {
+        let line = self.held.iter().map(|held| held.lines.last_line.unwrap_or(held.lines.place.line)).max();
+        let point = CurvePoint { prompt, held, line: line.unwrap_or(self.begin.place.line) };
+        match self.held_by_prompt.last_mut() {
+            Some(last) if last.prompt == prompt => *last = point,
+            _ => {
+                if self.held_by_prompt.len() == CURVE_LIMIT {
+                    self.held_by_prompt.remove(1);
+                }
+                self.held_by_prompt.push(point);
+            }
         }
     }
 
@@ -249,6 +277,10 @@ impl LeakTracker {
     pub(crate) fn prompt_ended(&mut self, at: &At<'_>, prompt: u64) {
         self.close(prompt);
         if self.passes_in_prompt == 0 {
+            if !self.held_now.is_empty() {
+                self.begin.set(at);
+                self.note_total(0, prompt);
+            }
             for class in std::mem::take(&mut self.held_now) {
                 if let Some(draft) = self.classes.get_mut(class) {
                     let leak = &mut draft.leak;
@@ -273,7 +305,9 @@ impl LeakTracker {
                 leak.held_last = None;
                 leak.held_max = None;
                 leak.curve.clear();
+                leak.grew = 0;
                 self.held_total = None;
+                self.held_by_prompt.clear();
             } else if leak.warning == 0 {
                 leak.held_last = Some(0);
                 leak.held_max = Some(0);

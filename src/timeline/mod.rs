@@ -27,13 +27,13 @@ pub use crash::{CrashFrame, CrashStack, plain_path};
 pub use duplicate_lines::DuplicateLineFilter;
 pub use ending::{Ending, EndingKind, InFlight};
 pub use evidence::{Counted, Evidence};
-pub use failure::{Exception, ExceptionPlace, HostOom, OomRecord};
+pub use failure::{Exception, ExceptionPlace, FrameSign, HostOom, OomRecord, Pictures};
 pub use fold::{Fold, Timeline};
 pub use leak::{CurvePoint, Leak};
 pub use pace::{Silence, Steps};
 pub use refusal::Refusal;
 pub use session::{
-    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, Unloads,
+    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
 };
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use stage::Start;

@@ -44,6 +44,19 @@ impl Note {
         }
     }
 
+    /// The line as it was when it was read; another one followed.
+    pub(crate) fn at(&self) -> At<'_> {
+        At {
+            place: self.place,
+            text: &self.text,
+            rule: &self.rule,
+            stamp: self.stamp.as_deref(),
+            level: None,
+            cut: false,
+            glued: false,
+        }
+    }
+
     pub(crate) fn into_evidence(self) -> Evidence {
         Evidence {
             place: self.place,

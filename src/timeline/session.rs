@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::crash::CrashStack;
 use super::ending::{Ending, EndingKind};
 use super::evidence::{Counted, Evidence};
-use super::failure::{Exception, HostOom, OomRecord};
-use super::leak::Leak;
+use super::failure::{Exception, HostOom, OomRecord, Pictures};
+use super::leak::{CurvePoint, Leak};
 use super::pace::{Silence, Steps};
 use super::refusal::Refusal;
 use super::signature_hit::SignatureHit;
@@ -157,6 +157,9 @@ pub struct Prompt {
     pub load_seconds: Option<f64>,
 }
 
+/// Name of a model that was on the card before the log tells of its class.
+pub const UNNAMED: &str = "";
+
 /// Load lines of one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Load {
@@ -164,6 +167,8 @@ pub struct Load {
     /// MiB of its last load line.
     pub last_mib: Option<f64>,
     pub last_offloaded_mib: Option<f64>,
+    /// Room for weights before that load.
+    pub usable_mib: Option<f64>,
     pub sizes_mib: Vec<f64>,
     pub first: Option<Evidence>,
     pub last: Option<Evidence>,
@@ -184,6 +189,7 @@ impl Load {
             requested: 0,
             last_mib: None,
             last_offloaded_mib: None,
+            usable_mib: None,
             sizes_mib: Vec::new(),
             first: None,
             last: None,
@@ -224,6 +230,8 @@ pub struct Counts {
     pub attention_retries: Option<Counted>,
     pub oom_unloads: Option<Counted>,
     pub old_loads: Option<Counted>,
+    /// Weights that a LoRA could not be applied to.
+    pub lora_errors: Option<Counted>,
     pub pin_evictions: Option<Counted>,
     pub cache_evictions: Option<Counted>,
     pub cache_evictions_active: Option<Counted>,
@@ -265,6 +273,8 @@ pub struct Session {
     pub stray_leak_warnings: u64,
     pub loads: BTreeMap<String, Load>,
     pub dynamic: BTreeMap<String, Dynamic>,
+    /// The last load line of a model whose class the log does not tell.
+    pub unnamed_load: Option<Evidence>,
     /// MiB that the load lines say are on the card at the end of the session.
     pub resident_mib: BTreeMap<String, f64>,
     /// Kinds of model with a line that states their load device: the line, where no such line names a card.
@@ -273,6 +283,8 @@ pub struct Session {
     pub ooms: Vec<OomRecord>,
     pub ooms_left_out: u64,
     pub host_ooms: Vec<HostOom>,
+    /// How large the pictures are that nodes worked on; the latest lines.
+    pub pictures: Vec<Pictures>,
     pub exceptions: Vec<Exception>,
     pub exceptions_left_out: u64,
     /// What a crash handler printed.
@@ -303,6 +315,8 @@ pub struct Session {
     pub ending: Option<Ending>,
     /// Models held over all classes: after the first, the last and the worst pass.
     pub held_total: Option<(u64, u64, u64)>,
+    /// Models held over all classes after the last pass of a prompt.
+    pub held_by_prompt: Vec<CurvePoint>,
     /// Models that DETAIL lines sized: RAM and VRAM in MiB.
     pub detail_sizes: BTreeMap<String, (Option<f64>, Option<f64>)>,
 }

@@ -22,11 +22,15 @@ const PROMPTS_LIMIT: usize = 64;
 pub struct SignatureHit {
     pub text: String,
     pub count: u64,
+    /// Most lines of one prompt: what is told anew in each prompt is no more than that.
+    pub most_in_prompt: u64,
     pub first: Evidence,
     /// Prompts in which it was seen.
     pub prompts: BTreeSet<u64>,
     /// Last line that was counted: a message is matched by itself too, and stands for one.
     last_line: u64,
+    /// The prompt it was seen in last, and the lines there.
+    in_prompt: (u64, u64),
 }
 
 /// All texts that packs look for.
@@ -151,14 +155,21 @@ impl SignalTracker {
             Box::new(SignatureHit {
                 text: texts.text(number).to_owned(),
                 count: 0,
+                most_in_prompt: 0,
                 first: Evidence::of(at),
                 prompts: BTreeSet::new(),
                 last_line: 0,
+                in_prompt: (prompt, 0),
             })
         });
         if signal.last_line != at.place.line {
             signal.count += 1;
             signal.last_line = at.place.line;
+            if signal.in_prompt.0 != prompt {
+                signal.in_prompt = (prompt, 0);
+            }
+            signal.in_prompt.1 += 1;
+            signal.most_in_prompt = signal.most_in_prompt.max(signal.in_prompt.1);
         }
         if signal.prompts.len() < PROMPTS_LIMIT && signal.prompts.last() != Some(&prompt) {
             signal.prompts.insert(prompt);

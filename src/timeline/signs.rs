@@ -1,6 +1,6 @@
 //! What the packs say by which a kill, a crash and a node pack are known, kept for the length of a log.
 
-use crate::catalog::{Packs, Rule, SignDef, SignOf};
+use crate::catalog::{Packs, Rule, SignDef, SignOf, SignPlace};
 use crate::event::Whose;
 
 /// Exit codes that Unix and shells have; what lies beyond is a status of Windows.
@@ -31,6 +31,9 @@ pub(crate) struct Signs {
     node_folders: Vec<String>,
     model_folders: Vec<SignDef>,
     outer_folders: Vec<SignDef>,
+    memory_faults: Vec<SignDef>,
+    phases: Vec<SignDef>,
+    requesters: Vec<SignDef>,
     library_folders: Vec<SignDef>,
     own_nodes: Vec<SignDef>,
     start_scripts: Vec<SignDef>,
@@ -42,7 +45,26 @@ pub(crate) struct Signs {
     stage_of_rule: Vec<u8>,
 }
 
+fn in_frames(sign: &&SignDef) -> bool {
+    sign.place == SignPlace::Frame
+}
+
 impl Signs {
+    /// The type of an exception, without its module, says that RAM was refused.
+    pub(crate) fn is_memory_fault(&self, kind: &str) -> bool {
+        self.memory_faults.iter().any(|sign| sign.fits(kind))
+    }
+
+    /// The step of the work that a frame, or its source line, shows.
+    pub(crate) fn phase(&self, frame: &str) -> Option<&str> {
+        self.phases.iter().find(|sign| sign.fits(frame)).map(|sign| sign.is.as_str())
+    }
+
+    /// What kind of node a frame, or its source line, belongs to.
+    pub(crate) fn requester(&self, frame: &str) -> Option<&str> {
+        self.requesters.iter().find(|sign| sign.fits(frame)).map(|sign| sign.is.as_str())
+    }
+
     pub(crate) fn of(packs: &Packs) -> Self {
         let signs = |of: SignOf| packs.signs_of(of).cloned().collect();
         Self {
@@ -60,6 +82,9 @@ impl Signs {
             node_folders: packs.node_folders().map(str::to_owned).collect(),
             model_folders: signs(SignOf::ModelFolder),
             outer_folders: signs(SignOf::OuterFolder),
+            memory_faults: signs(SignOf::MemoryFault),
+            phases: packs.signs_of(SignOf::Phase).filter(in_frames).cloned().collect(),
+            requesters: packs.signs_of(SignOf::Requester).filter(in_frames).cloned().collect(),
             library_folders: signs(SignOf::LibraryFolder),
             own_nodes: signs(SignOf::OwnNodes),
             start_scripts: signs(SignOf::StartScript),

@@ -41,6 +41,7 @@ mod lint;
 mod many_starts;
 mod near;
 mod newest;
+mod numbers;
 mod packs;
 mod page;
 mod parity;

@@ -13,7 +13,7 @@ const NODE_VERDICTS: &str = "node-fault node-fault-repaired open-report not-at-f
 /// Not a fact: the line may describe another machine state than the start, so it never overrides.
 const WEAK: &str = "weak";
 /// Flags of other programs that advice may name.
-const FOREIGN_FLAGS: &str = "--memory --memory-swap --memory-limit --asked --env --samples --upgrade --index-url --no-cache-dir --shm-size --gpus --requirement --verbose";
+const FOREIGN_FLAGS: &str = "--memory --memory-swap --memory-limit --asked --env --samples --upgrade --index-url --no-cache-dir --shm-size --gpus --requirement --verbose --show";
 
 fn list(words: &str) -> BTreeSet<&str> {
     words.split_whitespace().collect()

@@ -102,7 +102,8 @@ pub(super) const WORDS: [(&str, &str, &[&str]); 8] = [
 ];
 
 /// Flags of other programs that advice may name.
-pub(super) const FOREIGN_FLAGS: [&str; 13] = [
+pub(super) const FOREIGN_FLAGS: [&str; 14] = [
+    "--show",
     "--memory",
     "--memory-swap",
     "--memory-limit",

@@ -7,6 +7,8 @@ use crate::catalog::{SignDef, SignOf, SignPlace};
 const SYSTEMS: [&str; 4] = ["windows", "linux", "wsl", "macos"];
 const MAKERS: [&str; 6] = ["nvidia", "amd", "intel", "apple", "directml", "cpu"];
 const CONSTRAINTS: [&str; 2] = ["container", "machine"];
+const PHASES: [&str; 6] = ["loading", "patching", "text-encoding", "sampling", "decoding", "encoding"];
+const REQUESTERS: [&str; 2] = ["whole-video", "upscaler"];
 const OUTSIDE: [&str; 20] = [
     "network",
     "refused",
@@ -41,6 +43,8 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             SignOf::Gpu => Some(&MAKERS),
             SignOf::Outside => Some(&OUTSIDE),
             SignOf::KillConstraint => Some(&CONSTRAINTS),
+            SignOf::Phase => Some(&PHASES),
+            SignOf::Requester => Some(&REQUESTERS),
             SignOf::Circumstance
             | SignOf::OwnFolder
             | SignOf::CommandLine
@@ -65,6 +69,7 @@ pub(super) fn check(lint: &Lint<'_>, findings: &mut Vec<Finding>) {
             | SignOf::LimitQuestion
             | SignOf::ContainerEnd
             | SignOf::SharedArea
+            | SignOf::MemoryFault
             | SignOf::KillCode
             | SignOf::StopCode
             | SignOf::CrashKind

@@ -13,7 +13,7 @@ pub struct MentionDef {
     pub id: String,
     /// One of these stands in the lines that are counted.
     pub texts: Vec<String>,
-    /// Lines from which on it is worth a word.
+    /// Lines of one prompt from which on it is a finding; 0: it never is, and only its note is told.
     pub at_least: u64,
     /// Verdict under which it is told.
     pub verdict: Verdict,
@@ -22,6 +22,9 @@ pub struct MentionDef {
     pub summary: Prose,
     #[serde(default)]
     pub step: Prose,
+    /// Told beside another verdict where there are fewer lines than that. `{n}` as above.
+    #[serde(default)]
+    pub note: Prose,
     /// Flags that the step tells to add.
     #[serde(default)]
     pub flags: Vec<String>,

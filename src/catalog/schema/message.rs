@@ -20,7 +20,9 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 21] = [
+pub const SET_KEYS: [&str; 23] = [
+    "patch_failed",
+    "table",
     "kind",
     "code",
     "failed",

@@ -65,6 +65,12 @@ pub enum SignOf {
     ContainerEnd,
     /// The kernel's word for the limit that was met when it killed.
     KillConstraint,
+    /// The type of an exception that says that RAM was refused.
+    MemoryFault,
+    /// A step of a prompt's work in which it failed.
+    Phase,
+    /// What kind of node asked for the memory that was refused.
+    Requester,
     /// The exit code of a program that was killed, in decimal.
     KillCode,
     /// The exit code of a program that was asked to stop (SIGTERM), in decimal.
@@ -102,8 +108,11 @@ pub enum SignPlace {
     Class,
     /// Folders of node packs, in the import table and in tracebacks.
     Folder,
-    /// Frames of tracebacks and of crash reports.
+    /// Frames of tracebacks, as `file function` with `/` in the path, and of crash reports; of a phase and a requester the
+    /// source line as well.
     Frame,
+    /// The type of the node that failed.
+    Node,
     /// Lines that tell a crash, an exit code or a fault of the GPU.
     Fault,
     /// What a finding says in figures.

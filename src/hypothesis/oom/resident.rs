@@ -38,8 +38,14 @@ pub fn resident(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> Resident 
     let mut found =
         Resident { nothing_went_on: nothing_went_on(loads.first().copied(), view, packs), ..Resident::default() };
     let mut sum = 0.0;
-    for (class, mib, _) in loads {
+    let mut before = None;
+    for (class, mib, line) in loads {
         let bytes = mib * MIB;
+        // Without a number of what PyTorch holds, only what the last call loaded is there for sure.
+        if allocated.is_none() && before.is_some_and(|before| line + 1 < before) {
+            break;
+        }
+        before = Some(*line);
         if too_large(bytes) || allocated.is_some_and(|allocated| sum + bytes > allocated * SAME) {
             continue;
         }

@@ -1,5 +1,6 @@
 //! Splits the peak of an out-of-memory: measured, derived and inseparable parts, and the one that decided.
 
+use super::METAL;
 use super::resident::resident;
 use crate::catalog::Packs;
 use crate::event::{GIB, MIB};
@@ -67,8 +68,10 @@ pub struct Split {
     pub own_outside: Option<f64>,
     /// The driver's list holds ComfyUI itself, so what others hold is the rest of the card.
     pub counted_twice: bool,
-    /// Free if everything were offloaded.
+    /// Free if everything were offloaded; known only where the free memory is.
     pub freeable: Option<f64>,
+    /// More than the card has is in use: the driver moved so much of it to RAM.
+    pub spilled: Option<f64>,
     /// The request is larger than the card.
     pub impossible: bool,
     /// Far more was free than asked for, and still it was refused.
@@ -78,11 +81,19 @@ pub struct Split {
     nothing_went_on: bool,
 }
 
+impl Split {
+    /// The request is larger than all that moving weights away could free.
+    pub fn offload_cannot(&self, oom: &OomRecord) -> bool {
+        self.impossible
+            || self.freeable.zip(oom.numbers.requested).is_some_and(|(freeable, requested)| requested > freeable)
+    }
+}
+
 /// Splits the peak of one record.
 pub fn split(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> Split {
     let numbers = &oom.numbers;
     let capacity =
-        numbers.capacity.or(numbers.limit).or(view.vram_mib().filter(|_| oom.kind != "MPS").map(|mib| mib * MIB));
+        numbers.capacity.or(numbers.limit).or(view.vram_mib().filter(|_| oom.kind != METAL).map(|mib| mib * MIB));
     let unallocated = numbers.reserved_unallocated.or(match (numbers.reserved_total, numbers.allocated) {
         (Some(total), Some(allocated)) => Some((total - allocated).max(0.0)),
         _ => None,
@@ -93,7 +104,7 @@ pub fn split(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> Split {
     let weights = resident.bytes.filter(|bytes| *bytes > 0.0 || resident.nothing_went_on);
     let rest = numbers.allocated.zip(weights).map(|(allocated, weights)| allocated - weights);
     let residual = match (capacity, numbers.free, numbers.allocated) {
-        (Some(capacity), Some(free), Some(allocated)) => {
+        (Some(capacity), Some(free), Some(allocated)) if allocated <= capacity => {
             Some((capacity - free - allocated - unallocated.unwrap_or(0.0)).max(0.0))
         }
         _ => None,
@@ -119,7 +130,12 @@ pub fn split(oom: &OomRecord, view: &Context<'_>, packs: &Packs) -> Split {
         others_measured: listed.is_some(),
         own_outside: numbers.other_allocations.or(of_process.filter(|outside| *outside > MORE_THAN_CONTEXT && pooled)),
         pooled,
-        freeable: weights.map(|weights| weights + numbers.free.unwrap_or(0.0) + unallocated.unwrap_or(0.0)),
+        freeable: weights.zip(numbers.free).map(|(weights, free)| weights + free + unallocated.unwrap_or(0.0)),
+        spilled: numbers
+            .allocated
+            .zip(capacity)
+            .map(|(allocated, capacity)| allocated - capacity)
+            .filter(|over| *over > 0.0),
         impossible: numbers.requested.zip(capacity).is_some_and(|(requested, capacity)| requested > capacity),
         refused: numbers.requested.zip(numbers.free).is_some_and(|(requested, free)| {
             free > requested * 2.0 && free > capacity.map_or(SEGMENT, |capacity| SEGMENT.max(capacity * FULL_SHARE))

@@ -3,7 +3,7 @@
 use super::{DIRS_KEPT, FRAMES_KEPT, LIST_LIMIT, NAME_KEPT, Open, TEXT_KEPT, kept};
 use crate::event::{At, Event, What};
 use crate::timeline::evidence::Evidence;
-use crate::timeline::failure::{Exception, ExceptionPlace};
+use crate::timeline::failure::{Exception, ExceptionPlace, FrameSign};
 use crate::timeline::session::LoneError;
 use crate::timeline::signs::Signs;
 
@@ -15,7 +15,31 @@ fn is_warning(kind: &str) -> bool {
     kind.ends_with("Warning")
 }
 
+/// Enters what a frame or a source line shows: the innermost one counts.
+fn note_signs(exception: &mut Exception, text: &str, function: &str, at: &At<'_>, signs: &Signs) {
+    let sign = |is: &str| FrameSign { is: is.to_owned(), line: at.place.line, function: kept(function, NAME_KEPT) };
+    if let Some(is) = signs.phase(text) {
+        exception.phase = Some(sign(is));
+    }
+    if let Some(is) = signs.requester(text) {
+        exception.requester = Some(sign(is));
+    }
+}
+
 impl Open {
+    /// The source line beneath a frame tells what the frame's function was about.
+    pub(super) fn source_line(&mut self, at: &At<'_>, signs: &Signs) {
+        let frame_line = std::mem::take(&mut self.frame_line);
+        if frame_line == 0 || frame_line + 1 != at.place.line {
+            return;
+        }
+        let open = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index));
+        let Some(exception) = open.or(self.traceback.as_mut()) else { return };
+        let function =
+            exception.frames.last().and_then(|frame| frame.rsplit(' ').next()).unwrap_or_default().to_owned();
+        note_signs(exception, &String::from_utf8_lossy(at.text), &function, at, signs);
+    }
+
     // Long: one `match` with an arm for each kind of line of a traceback.
     pub(super) fn exception_event(&mut self, event: &Event<'_>, prompt: u64, signs: &Signs) {
         let at = &event.at;
@@ -59,6 +83,7 @@ impl Open {
                     Some(exception) => exception,
                     None => self.traceback.get_or_insert_with(|| Exception::new(Evidence::of(at), place, prompt)),
                 };
+                note_signs(exception, &format!("{} {function}", file.replace('\\', "/")), function, at, signs);
                 // A narrow window may have cut it.
                 let module = function.starts_with('<') && MODULE.starts_with(&**function);
                 // Importing the executor's file is no execution.
@@ -71,6 +96,7 @@ impl Open {
                 if exception.first_frame.is_none() {
                     exception.first_frame = Some(frame.clone());
                 }
+                self.frame_line = at.place.line;
                 if exception.frames.len() == FRAMES_KEPT {
                     exception.frames.remove(0);
                 }
@@ -95,8 +121,16 @@ impl Open {
                     self.session.stopped = Some(Evidence::of(at));
                 }
                 self.exception_line(kind, message, at, prompt);
+                if !event.nested {
+                    self.memory_error(kind, at, prompt, signs);
+                }
             }
-            What::ReportField { name, value } => self.report_field(name, value, at, prompt),
+            What::ReportField { name, value } => {
+                self.report_field(name, value, at, prompt);
+                if *name == "exception_type" {
+                    self.memory_error(value.trim(), at, prompt, signs);
+                }
+            }
             What::ImportFailed { path, reason } => {
                 // Its traceback stood before this line and is told by it.
                 let own = |last: &Exception| {
@@ -239,7 +273,10 @@ impl Open {
             }
         };
         match name {
-            "node_type" => exception.node = Some(crate::text::cut_chars(value, 120)),
+            "node_type" => {
+                exception.node = Some(crate::text::cut_chars(value, 120));
+                exception.node_line = Some(at.place.line);
+            }
             "exception_type" => exception.kind = Some(crate::text::cut_chars(value, 120)),
             "exception_message" => {
                 exception.set_message(value);

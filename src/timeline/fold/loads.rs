@@ -3,9 +3,36 @@
 use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, SIZES_KEPT, kept};
 use crate::event::{At, MIB, What};
 use crate::timeline::evidence::{Evidence, count};
-use crate::timeline::note::overwrite;
-use crate::timeline::session::Dynamic;
+use crate::timeline::names::NameId;
+use crate::timeline::note::{Note, overwrite};
+use crate::timeline::session::{Dynamic, Load, UNNAMED};
 use crate::timeline::signs::Signs;
+
+/// Load lines have two decimals at least.
+const SAME_MIB: f64 = 0.02;
+
+/// A load line that names no class.
+#[derive(Debug, Clone)]
+pub(super) struct LoadLine {
+    mib: Option<f64>,
+    offloaded_mib: Option<f64>,
+    usable_mib: Option<f64>,
+    at: Note,
+}
+
+/// What a load line tells, in bytes.
+struct Sizes {
+    loaded: Option<f64>,
+    offloaded: Option<f64>,
+    usable: Option<f64>,
+}
+
+/// Requests in a row, and the load lines that followed them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LoadGroup {
+    pub(super) requested: Vec<NameId>,
+    lines: Vec<LoadLine>,
+}
 
 impl Open {
     pub(super) fn load_event(&mut self, what: &What<'_>, at: &At<'_>, signs: &Signs) {
@@ -13,15 +40,19 @@ impl Open {
         self.begin_prompt(at);
         match what {
             What::LoadRequested { class } => self.load_requested(class, at, prompt),
-            What::LoadComplete { class, loaded, .. } => self.loaded(class.as_deref(), *loaded, None, at),
+            What::LoadComplete { class, loaded, usable } => {
+                let sizes = Sizes { loaded: *loaded, offloaded: None, usable: *usable };
+                self.loaded(class.as_deref(), sizes, at);
+            }
             What::LoadPartial { class, loaded, offloaded, .. } => {
-                self.loaded(class.as_deref(), *loaded, *offloaded, at)
+                let sizes = Sizes { loaded: *loaded, offloaded: *offloaded, usable: None };
+                self.loaded(class.as_deref(), sizes, at);
             }
             What::LoadDynamic { class, staged } => {
                 self.leaks.close(prompt);
                 let class = self.names.id(class);
                 self.prompt.prepared.add(class);
-                self.pending_loads.retain(|pending| *pending != class);
+                self.group.requested.retain(|pending| *pending != class);
                 let staged_mib = staged / MIB;
                 let new = || Dynamic { prepared: 0, staged_mib, at: Evidence::of(at) };
                 let entry = self.dynamic.entry(class, new);
@@ -41,6 +72,7 @@ impl Open {
                 self.session.unloads.lines += 1;
                 self.session.unloads.models += count;
                 self.prompt.told.unloaded_models += count;
+                self.leave_card(*count);
             }
             What::DetailLoad { class, ram, vram } => {
                 let sizes = (ram.map(|bytes| bytes / MIB), vram.map(|bytes| bytes / MIB));
@@ -88,40 +120,101 @@ impl Open {
             }
             load.last_prompt = prompt;
         }
-        if self.pending_loads.len() < LIST_LIMIT {
-            self.pending_loads.push(class);
+        if !self.group.lines.is_empty() {
+            self.settle_loads();
+        }
+        if self.group.requested.len() < LIST_LIMIT {
+            self.group.requested.push(class);
         }
         self.last_class = Some((class, None, at.place.line));
     }
 
-    pub(super) fn loaded(&mut self, class: Option<&str>, loaded: Option<f64>, offloaded: Option<f64>, at: &At<'_>) {
-        let class = match class {
+    fn loaded(&mut self, class: Option<&str>, sizes: Sizes, at: &At<'_>) {
+        let mib = |bytes: Option<f64>| bytes.map(|bytes| bytes / MIB);
+        let line = LoadLine {
+            mib: mib(sizes.loaded),
+            offloaded_mib: mib(sizes.offloaded),
+            usable_mib: mib(sizes.usable),
+            at: Note::of(at),
+        };
+        match class {
             Some(class) => {
                 let class = self.names.id(class);
-                self.pending_loads.retain(|pending| *pending != class);
-                class
+                self.group.requested.retain(|pending| *pending != class);
+                self.enter_load(Some(class), line);
             }
-            None if self.pending_loads.is_empty() => match self.last_class {
-                Some((class, _, _)) => class,
-                None => return,
-            },
-            None => self.pending_loads.remove(0),
+            None if self.group.lines.len() < LIST_LIMIT => self.group.lines.push(line),
+            None => {}
+        }
+    }
+
+    /// Requests and the load lines behind them are over: each request takes one line at most. Of more requests than
+    /// lines the last ones were carried out; a line beyond the requests is that of a model loaded before, which its size
+    /// may tell.
+    pub(super) fn settle_loads(&mut self) {
+        if self.group.lines.is_empty() {
+            return;
+        }
+        let group = std::mem::take(&mut self.group);
+        let mut extra = group.lines.len().saturating_sub(group.requested.len());
+        let skipped = group.requested.len().saturating_sub(group.lines.len());
+        let mut requested = group.requested.iter().skip(skipped);
+        for line in group.lines {
+            let known = if extra > 0 { self.loaded_before(&line, &group.requested) } else { None };
+            if known.is_some() {
+                extra -= 1;
+            }
+            let class = known.or_else(|| requested.next().copied());
+            self.enter_load(class, line);
+        }
+    }
+
+    /// The class of an earlier load that was as large as this one, of those not requested now.
+    fn loaded_before(&self, line: &LoadLine, requested: &[NameId]) -> Option<NameId> {
+        let whole = |mib: Option<f64>, offloaded: Option<f64>| mib.map(|mib| mib + offloaded.unwrap_or(0.0));
+        let size = whole(line.mib, line.offloaded_mib).filter(|mib| *mib > 0.0)?;
+        let same = |load: &Load| {
+            whole(load.last_mib, load.last_offloaded_mib).is_some_and(|known| (known - size).abs() < SAME_MIB)
         };
-        let mib = loaded.map(|bytes| bytes / MIB);
-        self.track.loaded(class, [mib, offloaded.map(|bytes| bytes / MIB)], self.session.current_prompt(), at);
-        let draft = self.loads.entry(class, LoadDraft::new);
-        let load = &mut draft.load;
-        load.last_mib = mib.or(load.last_mib);
-        load.last_offloaded_mib = offloaded.map(|bytes| bytes / MIB);
-        if let Some(mib) = mib
-            && load.sizes_mib.len() < SIZES_KEPT
-        {
-            load.sizes_mib.push(mib);
+        let mut loads = self.loads.iter().filter(|(class, _)| !requested.contains(class));
+        loads.find(|(_, draft)| same(&draft.load)).map(|(class, _)| class)
+    }
+
+    /// What a load line says, of this class, or of a model that nothing names.
+    fn enter_load(&mut self, class: Option<NameId>, line: LoadLine) {
+        let number = line.at.place.line;
+        let LoadLine { mib, offloaded_mib, usable_mib, at } = line;
+        let named = class.unwrap_or_else(|| self.names.id(UNNAMED));
+        if let Some(class) = class {
+            self.track.loaded(class, [mib, offloaded_mib], self.session.current_prompt(), &at.at());
+            let draft = self.loads.entry(class, LoadDraft::new);
+            let load = &mut draft.load;
+            load.last_mib = mib.or(load.last_mib);
+            load.last_offloaded_mib = offloaded_mib;
+            load.usable_mib = usable_mib;
+            if let Some(mib) = mib
+                && load.sizes_mib.len() < SIZES_KEPT
+            {
+                load.sizes_mib.push(mib);
+            }
+            draft.size_at = Some(at);
+        } else {
+            self.session.unnamed_load = Some(at.into_evidence());
         }
-        overwrite(&mut draft.size_at, at);
         if let Some(mib) = mib {
-            *self.resident.entry(class, || mib) = mib;
+            *self.resident.entry(named, || (mib, number)) = (mib, number);
         }
-        self.last_class = Some((class, mib, at.place.line));
+        self.last_class = Some((named, mib, number));
+    }
+
+    /// So many models left the card; which ones is not told. ComfyUI begins with those that were used longest ago.
+    fn leave_card(&mut self, count: u64) {
+        for _ in 0..count.min(LIST_LIMIT as u64) {
+            let oldest = self.resident.iter().filter(|(_, (mib, _))| *mib > 0.0).min_by_key(|(_, (_, line))| *line);
+            let Some((class, _)) = oldest else { return };
+            if let Some(place) = self.resident.get_mut(class) {
+                place.0 = 0.0;
+            }
+        }
     }
 }

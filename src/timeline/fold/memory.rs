@@ -1,9 +1,15 @@
 //! Out-of-memory records: one for all lines that tell of it, with the numbers of each.
 
 use super::{LIST_LIMIT, NAME_KEPT, Open, kept, kept_sizes, push_capped};
-use crate::event::{At, Event, OomNumbers, What};
+use crate::event::{Array, At, Event, OomNumbers, What};
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, HostOom, OomRecord};
+use crate::timeline::signs::Signs;
+
+/// Kind of a failure that only the type of an exception tells.
+const MEMORY_ERROR: &str = "memory-error";
+/// Lines from one field of an allocator's block to the next: a title stands between the last two.
+const FIELD_GAP: u64 = 2;
 
 impl Open {
     // Long: one record, field by field.
@@ -29,8 +35,9 @@ impl Open {
             }
             What::OomField { numbers, sizes } => {
                 let sizes = kept_sizes(sizes);
-                // A lone `: 12 GiB` is no out-of-memory; the block's own first lines are.
-                let tells = numbers.requested.is_some() || numbers.allocated.is_some();
+                // A lone `: 12 GiB` is no out-of-memory, nor a row of a table; the block's own first lines are.
+                let row = event.rule.is_some_and(|rule| rule.sets("table"));
+                let tells = !row && (numbers.requested.is_some() || numbers.allocated.is_some());
                 if !self.complete_oom("", numbers, &sizes, at) && tells {
                     self.new_oom("fraction", **numbers, sizes, at, prompt, false);
                 }
@@ -52,21 +59,12 @@ impl Open {
                 }
                 self.prompt.told.failed = true;
             }
-            What::HostOom { kind, requested } => {
+            What::HostOom { kind, requested, array } => {
                 if let Some(exception) = self.open_exception.and_then(|index| self.session.exceptions.get_mut(index)) {
                     exception.is_oom = true;
                 }
                 self.told_by_exception(at);
-                let same =
-                    self.session.host_ooms.last().is_some_and(|last| last.prompt == prompt && *last.kind == **kind);
-                if !same {
-                    push_capped(&mut self.session.host_ooms, || HostOom {
-                        kind: kept(kind, NAME_KEPT),
-                        requested: *requested,
-                        at: Evidence::of(at),
-                        prompt,
-                    });
-                }
+                self.new_host_oom(kind, *requested, array.as_ref(), at, prompt);
             }
             What::TiledRetry => {
                 self.prompt.told.tiled_retry = true;
@@ -78,6 +76,52 @@ impl Open {
             }
             _ => {}
         }
+    }
+
+    /// RAM that was refused. Several lines tell of one failure: the message, the traceback's last line, a report.
+    pub(super) fn new_host_oom(
+        &mut self,
+        kind: &str,
+        requested: Option<f64>,
+        array: Option<&Array>,
+        at: &At<'_>,
+        prompt: u64,
+    ) {
+        let last = self.session.host_ooms.last_mut().filter(|last| last.prompt == prompt);
+        // One of two without a size only says the same in other words, and a type says less than a text.
+        let repeats = |last: &&mut HostOom| last.kind == kind || requested.is_none() || last.requested.is_none();
+        if let Some(last) = last.filter(repeats) {
+            if last.kind == MEMORY_ERROR && kind != MEMORY_ERROR {
+                last.kind = kept(kind, NAME_KEPT);
+                last.at = Evidence::of(at);
+            }
+            last.requested = last.requested.or(requested);
+            last.array = last.array.take().or_else(|| array.cloned());
+            return;
+        }
+        push_capped(&mut self.session.host_ooms, || HostOom {
+            kind: kept(kind, NAME_KEPT),
+            requested,
+            array: array.cloned(),
+            at: Evidence::of(at),
+            prompt,
+        });
+    }
+
+    /// The type of an exception says that RAM was refused, whatever its text.
+    pub(super) fn memory_error(&mut self, kind: &str, at: &At<'_>, prompt: u64, signs: &Signs) {
+        let name = kind.rsplit('.').next().unwrap_or(kind);
+        let reported = self.session.exceptions.iter().rposition(|exception| exception.from_report);
+        if !signs.is_memory_fault(name) || !self.prompt_began && self.open_exception.or(reported).is_none() {
+            return;
+        }
+        self.told_by_exception(at);
+        if let Some(exception) =
+            self.open_exception.or(reported).and_then(|index| self.session.exceptions.get_mut(index))
+        {
+            exception.is_oom = true;
+        }
+        self.new_host_oom(MEMORY_ERROR, None, None, at, prompt);
     }
 
     /// The line is the last one of a traceback whose head is cut off: both tell of one thing.
@@ -114,21 +158,24 @@ impl Open {
         if upgrade || oom.kind == "unknown" && !kind.is_empty() {
             oom.kind = kept(kind, NAME_KEPT);
         }
-        let known = (oom.numbers, oom.sizes.len());
+        let line = at.place.line;
         oom.numbers.merge(numbers);
+        if oom.from_report && self.open_exception.is_some() {
+            oom.from_report = false;
+            oom.at = Evidence::of(at);
+            oom.last_line = line;
+            oom.number_lines.clear();
+            oom.prompt = self.session.prompts.executed + 1;
+        }
         for (name, size) in sizes {
             if !oom.sizes.iter().any(|(known, _)| known == name) {
                 oom.sizes.push((name.clone(), size.clone()));
             }
+            oom.number_lines.entry(name.clone()).or_insert(line);
         }
-        if oom.from_report && self.open_exception.is_some() {
-            oom.from_report = false;
-            oom.at = Evidence::of(at);
-            oom.prompt = self.session.prompts.executed + 1;
-        }
-        // Its range ends with the message: what only says the same again stands elsewhere.
-        if (oom.numbers, oom.sizes.len()) != known || at.place.line == oom.last_line + 1 {
-            oom.last_line = oom.last_line.max(at.place.line);
+        // A traceback's last line says the same again; only the fields that follow at once belong to the message.
+        if kind.is_empty() && line > oom.last_line && line - oom.last_line <= FIELD_GAP {
+            oom.last_line = line;
         }
         self.open_oom = open;
         true
@@ -156,20 +203,25 @@ impl Open {
             .open_exception
             .and_then(|index| self.session.exceptions.get(index))
             .or_else(|| self.session.exceptions.iter().rev().find(|exception| exception.from_report))
-            .and_then(|exception| exception.node.clone());
+            .and_then(|exception| exception.node.clone().zip(exception.node_line));
+        let (node, node_line) = node.map_or((None, None), |(node, line)| (Some(node), Some(line)));
         let resident_mib = self.resident_now();
+        let number_lines = sizes.iter().map(|(name, _)| (name.clone(), at.place.line)).collect();
         self.session.ooms.push(OomRecord {
             kind: kept(kind, NAME_KEPT),
             numbers,
             sizes,
             node,
+            node_line,
             at: Evidence::of(at),
             last_line: at.place.line,
+            number_lines,
             prompt,
             unloaded_all: None,
             from_report,
             resident_mib,
-            last_load: self.last_class.map(|(class, _, line)| (self.names.text(class).to_owned(), line)),
+            last_load: self.last_class_name().zip(self.last_class.map(|(_, _, line)| line)),
+            loading: self.group.requested.last().map(|class| self.names.text(*class).to_owned()),
             sampling: self.bar.filter(|bar| bar.done < bar.total).map(|bar| (bar.done, bar.total)),
             recovered: false,
         });
@@ -178,14 +230,9 @@ impl Open {
 
     /// What the load lines said is on the card, by name, with the lines that said so.
     pub(super) fn resident_now(&self) -> Vec<(String, f64, u64)> {
-        let mut list: Vec<(String, f64, u64)> = self
-            .resident
-            .iter()
-            .map(|(class, mib)| {
-                let size_at = self.loads.get(class).and_then(|draft| draft.size_at.as_ref());
-                (self.names.text(class).to_owned(), *mib, size_at.map_or(0, |note| note.place.line))
-            })
-            .collect();
+        let resident =
+            self.resident.iter().map(|(class, (mib, line))| (self.names.text(class).to_owned(), *mib, *line));
+        let mut list: Vec<(String, f64, u64)> = resident.collect();
         list.sort_by(|a, b| a.0.cmp(&b.0));
         list
     }

@@ -1,17 +1,21 @@
 //! One start of ComfyUI while it is being told: where each event goes, and the facts of the baseline.
 
+use super::loads::LoadGroup;
 use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, TEXT_KEPT, VALUES_KEPT, kept, push_capped};
 use crate::event::{At, Event, FactValue, MIB, What, flags_of};
 use crate::input::{Level, Place};
 use crate::timeline::ending::InFlight;
 use crate::timeline::evidence::{Evidence, count};
-use crate::timeline::failure::Exception;
+use crate::timeline::failure::{Exception, Pictures};
 use crate::timeline::note::Note;
 use crate::timeline::pace::add_bar;
-use crate::timeline::session::{Fact, FactJson, Flag, Session};
+use crate::timeline::session::{Fact, FactJson, Flag, Session, UNNAMED};
 use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
 use crate::timeline::stage::Start;
+
+/// Lines with the sizes of pictures that are kept: those shortly before a failure tell what it was about.
+const PICTURES_KEPT: usize = 8;
 
 /// The container has a limit of its own.
 const LIMITED: &str = "memory_limited";
@@ -20,6 +24,26 @@ const REQUIRED_BY: &str = "required_by";
 const REQUIREMENTS: &str = "requirements_path";
 /// The program that wrote the log, where it is another one.
 const OTHER_PROGRAM: &str = "other_program";
+
+/// What may stand between a request and the load lines that belong to it.
+fn is_of_loads(what: &What<'_>) -> bool {
+    matches!(
+        what,
+        What::LoadComplete { .. }
+            | What::LoadPartial { .. }
+            | What::LoadOld
+            | What::Loader { .. }
+            | What::Unload { .. }
+            | What::UnloadPartial { .. }
+            | What::UnloadDetail
+            | What::DetailLoad { .. }
+            | What::LeakPotential { .. }
+            | What::LeakWarning { .. }
+            | What::LoadRequested { .. }
+            | What::Notice
+            | What::Noise
+    )
+}
 
 impl Open {
     /// A line that belongs to it.
@@ -31,7 +55,7 @@ impl Open {
     }
 
     /// The session with everything that was kept in shorter form while it was open.
-    pub(super) fn into_session(self) -> Session {
+    pub(super) fn into_session(mut self) -> Session {
         let names = &self.names;
         let (prompt_list, prompts_left_out) = self.prompts.into_list(names);
         let track = self.track.into_told(names);
@@ -44,12 +68,13 @@ impl Open {
             marks_left_out: track.left_out,
             leak_passes: self.leaks.passes,
             held_total: self.leaks.held_total,
+            held_by_prompt: std::mem::take(&mut self.leaks.held_by_prompt),
             stray_leak_warnings: self.leaks.stray_warnings,
             leaks: self.leaks.into_classes(names),
             signals: self.signals.into_list(),
             loads: self.loads.into_map(names, LoadDraft::into_load),
             dynamic: self.dynamic.into_map(names, |dynamic| dynamic),
-            resident_mib: self.resident.into_map(names, |mib| mib),
+            resident_mib: self.resident.into_map(names, |(mib, _)| mib),
             detail_sizes: self.details.into_map(names, |sizes| sizes),
             last_executed: self.last_executed.map(Note::into_evidence),
             ..self.session
@@ -112,18 +137,24 @@ impl Open {
             || !self.moved
             || self.session.worker_died.is_some()
             || self.is_foreign()
-            || !(waiting || bar.is_some() || !self.pending_loads.is_empty() || self.last_class.is_some())
+            || !(waiting || bar.is_some() || !self.group.requested.is_empty() || self.last_class.is_some())
         {
             return None;
         }
         Some(InFlight {
             prompt: self.session.current_prompt(),
-            class: self.last_class.map(|(class, _, _)| self.names.text(class).to_owned()),
+            class: self.last_class_name(),
             mib: self.last_class.and_then(|(_, mib, _)| mib),
             step: bar.map(|bar| (bar.done, bar.total)),
             sampled: self.bar.filter(|bar| bar.done >= bar.total).map(|bar| bar.total),
             since_line: self.prompt.told.first_line,
         })
+    }
+
+    /// Class of the last load, where one is named.
+    pub(super) fn last_class_name(&self) -> Option<String> {
+        let name = self.last_class.map(|(class, _, _)| self.names.text(class))?;
+        (name != UNNAMED).then(|| name.to_owned())
     }
 
     // Long: one `match` with an arm for each kind of event.
@@ -142,6 +173,9 @@ impl Open {
             }
         }
         self.settle_loose(event.what);
+        if !is_of_loads(event.what) {
+            self.settle_loads();
+        }
         self.reach_stage(event, signs);
         if !matches!(event.what, What::TracebackFrame { .. }) {
             self.in_stack = matches!(event.what, What::TracebackStart { stack: true });
@@ -217,6 +251,12 @@ impl Open {
             | What::HostOom { .. }
             | What::TiledRetry
             | What::AttentionRetry => self.memory_failure(event, prompt),
+            What::Dimensions(sizes) => {
+                if self.session.pictures.len() == PICTURES_KEPT {
+                    self.session.pictures.remove(0);
+                }
+                self.session.pictures.push(Pictures { sizes: *sizes, line: at.place.line, prompt });
+            }
             What::ImportPath { begun, path } => self.import_path(begun, path),
             What::ImportRow { seconds, path, failed } => self.import_row(*seconds, path, *failed, at),
             What::NodesDisabled => self.session.nodes_disabled = Some(Evidence::of(at)),
@@ -234,6 +274,9 @@ impl Open {
                 }
             }
             What::PinEvict { .. } => count(&mut self.session.counts.pin_evictions, at, prompt),
+            What::Notice if event.rule.is_some_and(|rule| rule.sets("patch_failed")) => {
+                count(&mut self.session.counts.lora_errors, at, prompt);
+            }
             What::DeviceClone { .. } => count(&mut self.session.counts.device_clones, at, prompt),
             What::ContainerHint | What::OomKilledFlag { .. } => {
                 push_capped(&mut self.session.container_hints, || Evidence::of(at))
@@ -250,6 +293,8 @@ impl Open {
             What::ErrorNotice if !event.nested => push_capped(&mut self.session.error_notices, || Evidence::of(at)),
             What::Bar(bar) => {
                 self.bar = Some(*bar);
+                // Sampling goes on: no load line is to come any more.
+                self.group = LoadGroup::default();
                 add_bar(&mut self.prompt.told.bars, bar, at.place);
                 self.moved |= self.prompt_began;
                 if bar.seconds_per_step.is_some() {

@@ -1,6 +1,7 @@
 //! Prompts: got, refused, stopped, executed.
 
 use super::Open;
+use super::loads::LoadGroup;
 use crate::event::{At, What};
 use crate::timeline::evidence::Evidence;
 use crate::timeline::note::overwrite;
@@ -59,8 +60,8 @@ impl Open {
         self.open_oom = None;
         self.open_exception = None;
         self.bar = None;
+        self.group = LoadGroup::default();
         self.moved = false;
-        self.pending_loads.clear();
         self.last_class = None;
     }
 }
