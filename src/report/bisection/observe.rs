@@ -247,7 +247,7 @@ impl Judge<'_> {
 /// The node type that a refused workflow lacks, when the refusal names one.
 fn missing_node(at: &Evidence, packs: &Packs) -> Option<String> {
     let hit = packs.matcher().find(at.text.as_bytes()).filter(|hit| hit.rule.sets("missing_node"))?;
-    hit.captures.get("detail").map(|capture| String::from_utf8_lossy(capture.text).into_owned())
+    hit.captures.get("node_type").map(|capture| String::from_utf8_lossy(capture.text).into_owned())
 }
 
 fn letters(text: &str) -> String {
