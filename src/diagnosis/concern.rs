@@ -14,8 +14,8 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding, ques
         .asked
         .iter()
         .filter(|word| {
-            !chosen.id.answers(word)
-                && !(**word == crate::hypothesis::slow::WORD && crate::hypothesis::slow::is_about(chosen))
+            let slow = **word == crate::hypothesis::slow::WORD && crate::hypothesis::slow::is_about(chosen);
+            !(slow || chosen.id.answers(word))
         })
         .filter_map(|word| note(view, messages, word, sampled))
         .map(|text| told("asked", text, Basis::Measured, Vec::new()))

@@ -68,10 +68,7 @@ fn holds(name: &str, view: &Context<'_>) -> Option<bool> {
     if name == "dynamic_vram" {
         return view.dynamic_vram;
     }
-    match view.session.fact(name) {
-        Some(_) => Some(view.session.flag_fact(name).unwrap_or(true)),
-        None => None,
-    }
+    view.session.fact(name).map(|_| view.session.flag_fact(name).unwrap_or(true))
 }
 
 /// What the packs call a fact that decides over a flag.

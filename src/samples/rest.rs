@@ -81,9 +81,9 @@ fn stretch(series: &[(f64, f64)], busy: f64, prompts: usize) -> (f64, f64) {
         // Libraries are loaded first; what follows that is flat for a moment.
         from = (1..points.len().saturating_sub(IDLE)).find(|at| is_flat(&points[*at..at + IDLE - 1])).unwrap_or(0);
     }
-    let behind = (IDLE..=points.len() - from).filter(|count| is_idle(&points[from..from + count])).last();
+    let behind = (IDLE..=points.len() - from).rfind(|count| is_idle(&points[from..from + count]));
     let idle_head = behind.map_or(points[from].0, |count| points[from + count - 1].0);
-    let ahead = (IDLE..=points.len()).filter(|count| is_idle(&points[points.len() - count..])).last();
+    let ahead = (IDLE..=points.len()).rfind(|count| is_idle(&points[points.len() - count..]));
     let idle_tail = ahead.map_or(last.0, |count| points[points.len() - count].0);
     if idle_tail <= idle_head {
         // It never moves.

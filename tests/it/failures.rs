@@ -330,7 +330,7 @@ fn an_error_report_that_repeats_a_failed_allocation_is_told_once() {
             "{text}\n# ComfyUI Error Report\n## Error Details\n- **Node ID:** 8\n- **Node Type:** VAEDecode\n- **Exception Type:** RuntimeError\n- **Exception Message:** {told}\n"
         ))
     };
-    let ids = |report: &Report| report.findings.iter().map(|finding| finding.id.clone()).collect::<Vec<_>>();
+    let ids = |report: &Report| report.findings.iter().map(|finding| finding.id).collect::<Vec<_>>();
     assert_eq!(ids(&report(text)), ["host-oom"]);
     assert!(ids(&report("the tensor has the wrong shape")).contains(&comfy_triage::catalog::Verdict::OtherError));
 }

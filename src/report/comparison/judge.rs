@@ -367,7 +367,7 @@ impl Judge<'_, '_> {
         let (before, after) = (errors(self.a), errors(self.b));
         let known = |error: &&Exception| before.iter().any(|other| same_error(other, error));
         let new = after.iter().find(|error| !known(error))?;
-        let still = after.iter().any(|error| known(&error));
+        let still = after.iter().any(known);
         if before.is_empty() || still {
             return None;
         }
