@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn log_text_is_no_markup() {
-        assert_eq!(escape("a_b *c* <img> #12 |x|"), "a\\_b \\*c\\* &lt;img&gt; \\#12 \\|x\\|");
+        assert_eq!(escape("a_b *c* <img> #12 |x|"), "a\\_b \\*c\\* &lt;img&gt; \\#\u{2060}12 \\|x\\|");
         assert_eq!(escape("hi @team"), "hi @\u{2060}team");
         assert_eq!(escape("http://evil.example"), "http:\u{2060}//evil.example");
         assert_eq!(fence_of(&["a ```` b"]), "`````");
