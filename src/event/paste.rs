@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn an_ordinary_line_is_left_alone() {
         let paste = Paste::of(&Packs::built_in());
-        assert_eq!(paste.split(&b"Requested to load Flux ".to_vec()), None);
+        assert_eq!(paste.split(b"Requested to load Flux ".as_ref()), None);
         assert_eq!(paste.split(&[b'x'; 4000]), None);
         let glued = format!("got prompt {} Requested to load Flux", "x".repeat(200));
         assert_eq!(paste.split(glued.as_bytes()), None);

@@ -71,7 +71,7 @@ fn another_systems_places_are_not_looked_at() {
 fn the_working_folder_and_those_above_it_count() {
     let home = Home::new();
     let log = home.log("portable/ComfyUI/user/comfyui.log", 60);
-    assert_eq!(found(&home.system(Kind::Linux, "portable/ComfyUI/models/loras"), None), [log.clone()]);
+    assert_eq!(found(&home.system(Kind::Linux, "portable/ComfyUI/models/loras"), None), std::slice::from_ref(&log));
     assert_eq!(found(&home.system(Kind::Linux, "portable"), None), [log]);
 }
 

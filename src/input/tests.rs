@@ -35,7 +35,7 @@ impl Sink for Keep {
 fn run(bytes: &[u8], block_size: usize) -> (Vec<Got>, Intake) {
     let mut keep = Keep::default();
     let source = Source::from_reader("test", bytes).unwrap();
-    let intake = read(source, &mut keep, &ReadOptions { block_size, ..ReadOptions::default() }).unwrap();
+    let intake = read(source, &mut keep, &ReadOptions { block_size }).unwrap();
     (keep.0, intake)
 }
 
@@ -250,7 +250,7 @@ fn errors_half_way_keep_what_was_read() {
     let intake = read(
         Source::from_reader("x", Failing(0)).unwrap(),
         &mut keep,
-        &ReadOptions { block_size: 10, ..ReadOptions::default() },
+        &ReadOptions { block_size: 10 },
     )
     .unwrap();
     assert_eq!(intake.truncated_by_error.as_deref(), Some("the disk is gone"));

@@ -37,7 +37,7 @@ const LINES: [&str; 22] = [
 
 fn report(packs: &Packs, bytes: &[u8], block_size: usize) -> Option<Report> {
     let source = Source::from_reader("x", std::io::Cursor::new(bytes.to_vec())).ok()?;
-    let options = ReadOptions { block_size, ..ReadOptions::default() };
+    let options = ReadOptions { block_size };
     let read = read_log(source, packs, &options).ok()?;
     Some(answer("x", &read, packs, &Question::default()))
 }
