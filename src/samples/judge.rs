@@ -21,6 +21,11 @@ const TRIFLE_MIB: f64 = 0.5;
 /// Share of the whole growth that a single prompt may bring.
 const ONE_RISE: f64 = 0.5;
 
+/// How many standard errors two paces must be apart to differ.
+const SLOWER: f64 = 1.5;
+/// A pace that keeps this share of the earlier one goes on.
+const STEADY: f64 = 0.8;
+
 /// How a series runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -88,8 +93,10 @@ pub fn trend(series: &[(f64, f64)], work: &Work) -> Trend {
     trend.noise = fit.noise;
     trend.prompts = points.len();
     let grows = fit.slope > TRIFLE_MIB.max(SURE * fit.error) && fit.slope * points.len() as f64 > LITTLE_MIB;
+    let slows = fit.curve == Curve::WarmLine && slows_down(&points);
     trend.shape = match fit.curve {
         _ if is_sawtooth(&points) => Shape::Sawtooth,
+        Curve::WarmLine if grows && slows => Shape::Filling,
         Curve::Line | Curve::WarmLine if grows && is_spread(&points, fit.slope, fit.noise) => Shape::Growing,
         Curve::Line | Curve::WarmLine if grows => Shape::OneStep,
         Curve::Fill | Curve::WarmFill if fit.late_rise > LITTLE_MIB.max(SURE * fit.noise) => Shape::Filling,
@@ -121,6 +128,19 @@ fn is_spread(points: &[(f64, f64)], slope: f64, noise: f64) -> bool {
     // A jump of a noisy reading is none.
     let several = rises.iter().filter(|rise| **rise > slope * 0.3).count() >= 3;
     several && (largest <= (whole * ONE_RISE).max(4.0 * noise) || points.len() <= LEAST)
+}
+
+/// The pace of the last quarter is clearly below that of the quarter before: what looks like growth behind a warm-up
+/// is the late part of a fill.
+fn slows_down(points: &[(f64, f64)]) -> bool {
+    let (half, quarter) = (points.len() / 2, points.len() * 3 / 4);
+    let (Some(earlier), Some(later)) =
+        (points.get(half..quarter).and_then(line), points.get(quarter..).and_then(line))
+    else {
+        return false;
+    };
+    let slower = earlier.slope - later.slope;
+    slower > SLOWER * earlier.error.hypot(later.error) && later.slope < STEADY * earlier.slope
 }
 
 /// It falls by much, more than once, and comes back.
