@@ -105,8 +105,8 @@ mod tests {
         };
         holds(&["a.log", "--verbos", "--lang", "zh"], "没有选项 `--verbos`");
         holds(&["a.log", "--verbos", "--lang", "zh"], "是否想写 `--verbose`");
-        holds(&["a.log", "--lang=zh", "--format", "xml"], "`xml` 不能用于 `--format <FORMAT>`");
-        holds(&["a.log", "--lang=zh", "--format", "xml"], "可以写：text json ndjson markdown");
+        holds(&["a.log", "--lang=zh", "--format", "docx"], "`docx` 不能用于 `--format <FORMAT>`");
+        holds(&["a.log", "--lang=zh", "--format", "docx"], "可以写：text json ndjson markdown");
         holds(&["a.log", "--lang", "zh", "-v", "-q"], "不能和");
         holds(&["compare", "--lang", "zh"], "缺少：");
     }

@@ -310,6 +310,10 @@ mod tests {
         Some(Bar { done, total, seconds_per_step: rate, ..Bar::default() })
     }
 
+    fn after(elapsed: f64, bar: Option<Bar>) -> Option<Bar> {
+        bar.map(|bar| Bar { elapsed: Some(elapsed), ..bar })
+    }
+
     // Long: a small grammar, read from left to right.
     #[test]
     fn frames_and_what_follows() {
@@ -386,10 +390,10 @@ mod tests {
     #[test]
     fn frames_that_a_narrow_terminal_broke() {
         for (text, figures, rest) in [
-            ("█████| 20/20 [00:19<00:00,  1.25it/s]", bar(20, 20, Some(0.8)), ""),
-            ("|██| 20/20 [00:19<00:00,  1.25it/s]", bar(20, 20, Some(0.8)), ""),
-            ("   | 10/20 [00:19<00:010,  1.25it/s]100%", bar(10, 20, Some(0.8)), "100%"),
-            ("| 0/20 [00:00<?, ?it/s] 50%|██", bar(0, 20, None), " 50%|██"),
+            ("█████| 20/20 [00:19<00:00,  1.25it/s]", after(19.0, bar(20, 20, Some(0.8))), ""),
+            ("|██| 20/20 [00:19<00:00,  1.25it/s]", after(19.0, bar(20, 20, Some(0.8))), ""),
+            ("   | 10/20 [00:19<00:010,  1.25it/s]100%", after(19.0, bar(10, 20, Some(0.8))), "100%"),
+            ("| 0/20 [00:00<?, ?it/s] 50%|██", after(0.0, bar(0, 20, None)), " 50%|██"),
         ] {
             let frame = continued(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((frame.bar, text.get(frame.end..)), (figures, Some(rest)), "{text}");
@@ -421,8 +425,8 @@ mod tests {
     fn cheap_test_and_tail() {
         let text = b" 50%|#####     | 10/20 [00:13<00:10,  1.25it/s]";
         assert!(fills(text));
-        assert_eq!(figures(text), bar(10, 20, Some(0.8)));
-        assert_eq!(figures(&text[5..]), bar(10, 20, Some(0.8)));
+        assert_eq!(figures(text), after(13.0, bar(10, 20, Some(0.8))));
+        assert_eq!(figures(&text[5..]), after(13.0, bar(10, 20, Some(0.8))));
         assert!(!fills(b" 50%|# | 1/2 [00:13<00:10,  1.25it/s]text [x]"));
         assert!(endless(b"12it [00:03,  4.10it/s]"));
         assert!(endless(b"scan: 12it [00:03,  4.10it/s]"));

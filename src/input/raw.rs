@@ -172,6 +172,10 @@ fn text_of<'l>(line: &'l [u8], legacy: &mut Legacy) -> Cow<'l, str> {
 
 /// Text of a line in which every second byte is zero, as PowerShell appends it.
 fn wide_part(line: &[u8]) -> Option<String> {
+    // The last line break's second half.
+    if line == [0] {
+        return Some(String::new());
+    }
     let zeros = memchr::memchr_iter(0, line).count();
     // A run of zeros is what a crash leaves.
     if zeros * 4 < line.len() || zeros * 4 > line.len() * 3 {

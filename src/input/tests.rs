@@ -247,12 +247,8 @@ impl std::io::Read for Failing {
 #[test]
 fn errors_half_way_keep_what_was_read() {
     let mut keep = Keep::default();
-    let intake = read(
-        Source::from_reader("x", Failing(0)).unwrap(),
-        &mut keep,
-        &ReadOptions { block_size: 10 },
-    )
-    .unwrap();
+    let intake =
+        read(Source::from_reader("x", Failing(0)).unwrap(), &mut keep, &ReadOptions { block_size: 10 }).unwrap();
     assert_eq!(intake.truncated_by_error.as_deref(), Some("the disk is gone"));
     assert_eq!(keep.0.len(), 1);
     let error =

@@ -34,6 +34,8 @@ pub(super) fn accepts(unless: Unless, context: &Context<'_>) -> bool {
     }
     match (unless, context.category) {
         (Unless::None, _) => true,
+        // A folder with its version: `custom_nodes/ComfyUI-KJNodes@1.0.5`.
+        (Unless::Shell, _) if word_before(context).contains(['/', '\\']) => false,
         (Unless::Shell | Unless::User | Unless::Account | Unless::Domain, Category::User) => {
             user(secret) && (unless != Unless::Account || account(context))
         }
@@ -51,7 +53,7 @@ pub(super) fn accepts(unless: Unless, context: &Context<'_>) -> bool {
         (Unless::Cookie, _) => secret.contains('=') || (secret.len() >= 6 && has_digit(secret)),
         (Unless::Login, _) => secret != "git",
         (Unless::Email, _) => {
-            let word = context.before().rsplit(char::is_whitespace).next().unwrap_or_default();
+            let word = word_before(context);
             let unit =
                 [".service", ".scope", ".slice", ".socket", ".mount", ".timer"].iter().any(|end| secret.ends_with(end));
             !unit && !secret.starts_with("git@") && !secret.contains("redacted-") && !word.contains("://")
@@ -64,6 +66,11 @@ pub(super) fn accepts(unless: Unless, context: &Context<'_>) -> bool {
         (Unless::User | Unless::Account, _) => token_value(secret) || password_value(secret),
         (Unless::Shell | Unless::Machine, _) => true,
     }
+}
+
+/// What stands before it up to a blank.
+fn word_before<'t>(context: &Context<'t>) -> &'t str {
+    context.before().rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
 /// Tokens that were put in before, and nothing but marks between them.

@@ -134,8 +134,7 @@ fn is_spread(points: &[(f64, f64)], slope: f64, noise: f64) -> bool {
 /// is the late part of a fill.
 fn slows_down(points: &[(f64, f64)]) -> bool {
     let (half, quarter) = (points.len() / 2, points.len() * 3 / 4);
-    let (Some(earlier), Some(later)) =
-        (points.get(half..quarter).and_then(line), points.get(quarter..).and_then(line))
+    let (Some(earlier), Some(later)) = (points.get(half..quarter).and_then(line), points.get(quarter..).and_then(line))
     else {
         return false;
     };

@@ -60,7 +60,7 @@ fn bare<'a>(s: &'a [u8], out: &mut Stripped<'a>) -> Option<&'a [u8]> {
     let next = match rest {
         [] => rest,
         // A list of an Error Report behind another stamp than the log buffer's.
-        [b' ', text @ ..] if text.starts_with(b"- **") => text,
+        [b' ', text @ ..] if text.starts_with(b"- **") && text.get(4) != Some(&b' ') => text,
         [b' ', b'-', b' ', tail @ ..] if dated => python_logging::behind_stamp(tail, out).unwrap_or(tail),
         [b' ', b'-'] if dated => rest.get(2..)?,
         [b'-', b' ', tail @ ..] if dated => python_logging::located(tail, out)?,
