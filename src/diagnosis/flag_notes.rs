@@ -1,6 +1,6 @@
 //! Flags of the command line that do nothing here, exclude each other, hide what is asked about, or do not exist.
 
-use super::fixes;
+use super::tags;
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagDef, Since};
 use crate::hypothesis::context::Context;
@@ -115,7 +115,7 @@ fn gone(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>)
 
 /// It changes what the log shows of the very thing that the report is about.
 fn hides(flag: &Flag, view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
-    let parts = fixes::parts(chosen, view, messages);
+    let parts = tags::parts(chosen, view, messages);
     let def = messages.packs.avoids.iter().find(|avoid| {
         avoid.flags.contains(&flag.name) && avoid.acts_on.iter().any(|part| parts.contains(&part.as_str()))
     })?;
