@@ -1,6 +1,8 @@
 //! Why something could not be imported: the packs' causes held against the text of a reason.
 
-use regex::Regex;
+use std::cell::OnceCell;
+
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::catalog::messages::{Messages, fill};
 use crate::catalog::{CauseDef, Packs};
@@ -8,7 +10,9 @@ use crate::catalog::{CauseDef, Packs};
 /// The packs' causes, ready to be asked.
 pub struct Causes<'p> {
     packs: &'p Packs,
-    known: Vec<(&'p CauseDef, Regex)>,
+    /// Compiled when a reason first gets to it: most logs have none. None for a broken one, which only a user's pack
+    /// can hold.
+    known: Vec<(&'p CauseDef, OnceCell<Option<Regex>>)>,
 }
 
 /// A cause with what the reason names.
@@ -24,21 +28,26 @@ pub struct Cause<'p> {
 }
 
 impl<'p> Causes<'p> {
-    /// Compiles the expressions. A broken one, which only a user's pack can hold, is passed over.
+    /// The causes of these packs.
     pub fn of(packs: &'p Packs) -> Self {
-        let known = packs.causes.iter().filter_map(|def| Some((def, Regex::new(&def.text).ok()?))).collect();
-        Self { packs, known }
+        Self { packs, known: packs.causes.iter().map(|def| (def, OnceCell::new())).collect() }
     }
 
     /// The first cause that fits `reason`; `file` is the last file of an installed package that the traceback passed.
     pub fn find(&self, reason: &str, file: Option<&str>) -> Option<Cause<'p>> {
-        self.known.iter().find_map(|(def, expression)| {
-            let found = expression.captures(reason)?;
+        self.known.iter().find_map(|(def, compiled)| {
+            // Messages of Python are English, so that Unicode's tables, which take most of the time, are not needed.
+            let compile = || RegexBuilder::new(&def.text).unicode(false).build().ok();
+            let expression = compiled.get_or_init(compile).as_ref()?;
+            let found = expression.captures(reason.as_bytes())?;
             let group = |name: &str| {
                 let names = expression.capture_names().flatten().filter(|known| {
                     known.strip_prefix(name).is_some_and(|rest| rest.chars().all(|digit| digit.is_ascii_digit()))
                 });
-                names.filter_map(|name| found.name(name)).map(|text| text.as_str().trim().to_owned()).next()
+                names
+                    .filter_map(|name| found.name(name))
+                    .map(|text| String::from_utf8_lossy(text.as_bytes()).trim().to_owned())
+                    .next()
             };
             let module = group("module");
             let by_file = || file.and_then(package_of).or_else(|| package_of(reason));
