@@ -6,6 +6,7 @@ use super::launcher::Launch;
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagRole, RemedyDef, SignDef, SignOf, SignPlace, Since, Verdict};
 use crate::event::MIB;
+use crate::hypothesis::by_design::SLOWER_FIGURE;
 use crate::hypothesis::context::{Context, Gpu, Os};
 use crate::hypothesis::finding::{Avoid, Finding, Status, Step};
 use crate::hypothesis::oom::METAL;
@@ -184,7 +185,9 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
     add("pins-greedy", finding.figures.iter().any(|figure| figure.name == "pins-greedy"));
     add("device-clone", session.counts.device_clones.is_some());
     add("pack-suspected", !finding.candidates.is_empty());
-    add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    let full = finding.about.as_deref() == Some(crate::hypothesis::host::FULL_AT_CRASH);
+    add("commit-limit", full || session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    add("later-prompts", finding.figures.iter().any(|figure| figure.name == crate::hypothesis::slow::FIRST));
     for circumstance in &finding.circumstances {
         if !tags.contains(circumstance) {
             tags.push(circumstance.clone());
@@ -237,6 +240,11 @@ pub fn steps(
         steps.splice(0..0, bug_steps(view, messages, bug));
     } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, messages, finding, others));
+    }
+    // Where nobody knows a way out, the one observation that would settle it is what to do.
+    let open = finding.id.is_wrong() || finding.figures.iter().any(|figure| figure.name == SLOWER_FIGURE);
+    if steps.is_empty() && open {
+        steps.extend(finding.settle.iter().map(|settle| plain(settle.clone())));
     }
     let launch = Launch::of(view, messages.packs);
     steps.into_iter().map(|step| started(step, launch.as_ref(), messages)).collect()

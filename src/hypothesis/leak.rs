@@ -140,9 +140,9 @@ fn held_summary(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: 
         .map_or_else(String::new, |(mib, _)| messages.text("leak-about", &[("total", &text::mib(mib))]));
     let first = leak.curve.iter().find(|point| point.held > 0).map_or(0, |point| point.held).to_string();
     let peak = leak.held_max.unwrap_or(0).to_string();
-    let prompts = leak.curve.len().to_string();
+    let prompts = prompts_seen(view, leak).to_string();
     let one_more = growth_per_prompt(leak).is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt));
-    let key = match (leak.grew > 0, one_more, prompts_seen(leak)) {
+    let key = match (leak.grew > 0, one_more, prompts_seen(view, leak)) {
         (true, true, _) => "leak-one-more-per-prompt",
         (true, false, _) => "leak-growing",
         (false, _, 0..=1) => "leak-once",
@@ -193,9 +193,11 @@ fn several_summary(view: &Context<'_>, messages: &Messages<'_>, held: &[(&str, u
     messages.text(key, &values)
 }
 
-/// Prompts in which a pass told what is held. From one alone, growth cannot be told.
-fn prompts_seen(leak: &Leak) -> usize {
-    leak.curve.iter().filter(|point| point.held > 0).count()
+/// Ended prompts in which a pass told what is held: a later pass of one that runs may tell of more. From one alone,
+/// growth cannot be told.
+fn prompts_seen(view: &Context<'_>, leak: &Leak) -> usize {
+    let running = view.session.prompt_list.last().filter(|prompt| !prompt.ended).map(|prompt| prompt.number);
+    leak.curve.iter().filter(|point| point.held > 0 && Some(point.prompt) != running).count()
 }
 
 /// MiB that the held models take, by the size of the class's last load, and the line that gave it.
@@ -229,7 +231,7 @@ fn grade(view: &Context<'_>, messages: &Messages<'_>, leak: &Leak, sum_grew: boo
     }
     let passes = view.session.leak_passes;
     if passes > 1 {
-        let steady = !sum_grew && prompts_seen(leak) > 1;
+        let steady = !sum_grew && prompts_seen(view, leak) > 1;
         let key = if steady { "grade-leak-steady" } else { "grade-leak-passes" };
         return (Grade::Strong, messages.text(key, &[("passes", &passes.to_string())]));
     }

@@ -9,12 +9,17 @@ use crate::catalog::{EventKind, FlagRole, SignDef, SignOf, Verdict};
 use crate::text;
 use crate::timeline::{Prompt, Silence, Steps};
 
+/// The figure of a first prompt beside a later one.
+pub const FIRST: &str = "first-prompt";
 /// The word of `--asked` for it.
 pub const WORD: &str = "slow";
 /// So many times the seconds per step of equal work are a slowdown.
 const STEP_SLOWER: f64 = 2.0;
 /// The same of whole prompts, which hold other work too.
 const PROMPT_SLOWER: f64 = 3.0;
+/// So many times the first prompt's time is a slowdown from prompt to prompt, and so many prompts are told.
+const DRIFT: f64 = 1.3;
+const DRIFT_SHOWN: usize = 8;
 /// Seconds below which a difference is none.
 const WORTH: f64 = 5.0;
 /// Seconds from which on a wait is told where somebody asked.
@@ -178,6 +183,24 @@ fn slowdown(slower: &Slower<'_>, view: &Context<'_>, messages: &Messages<'_>) ->
         .because(lines.map(|at| evidence(at, None)).collect())
 }
 
+/// Prompts of which each took longer than the one before.
+pub fn drift(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let ran = view.session.prompt_list.iter().filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted);
+    let seconds: Vec<f64> = ran.filter_map(|prompt| prompt.seconds).collect();
+    let (first, rest) = seconds.split_first()?;
+    let longer = seconds.windows(2).all(|pair| matches!(pair, [a, b] if b > a));
+    let shown = view.session.prompts_left_out == 0 && (3..=DRIFT_SHOWN).contains(&seconds.len());
+    let last = rest.last()?;
+    if !longer || !shown || *last < first * DRIFT || last - first < WAIT {
+        return None;
+    }
+    let list: Vec<String> = rest.iter().map(|seconds| text::number(*seconds, 1)).collect();
+    let values = [("first", text::number(*first, 1)), ("rest", list.join(messages.list_mark()))];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let lines = view.session.prompt_list.iter().filter_map(|prompt| Some(prompt.executed_at.as_ref()?.place.line));
+    Some(told("drift", messages.text("figure-drift", &values), Basis::Measured, lines.collect()))
+}
+
 /// The wait before the first step of a bar.
 fn first_step(view: &Context<'_>, messages: &Messages<'_>, least: f64) -> Option<(f64, Finding)> {
     let prompts = &view.session.prompt_list;
@@ -320,8 +343,15 @@ fn in_part(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 
 /// Where the time of the slowest prompt went, where nothing stands out.
 fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
-    let prompt = slowest(view)?;
+    let prompts: Vec<&Prompt> =
+        view.session.prompt_list.iter().filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted).collect();
+    // Where several ran, a later one tells what each costs; the first one reads files besides.
+    let (first, prompt) = match prompts.as_slice() {
+        [first, .., last] if prompts.len() > 2 => (Some(*first), *last),
+        _ => (None, slowest(view)?),
+    };
     let summary = budget_text(prompt, view, messages)?;
+    let first = first.and_then(|first| budget(first, view, messages));
     let reloading =
         view.asks(FlagRole::Reloading).map(|flag| (flag, messages.text("slow-reloading", &[("flag", &flag.name)])));
     let mut lines: Vec<_> = prompt.executed_at.iter().map(|at| evidence(at, None)).collect();
@@ -330,6 +360,7 @@ fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
         lines.push(evidence(&flag.at, None));
         figures.push(told("reloading", text, Basis::Formula, vec![flag.at.place.line]));
     }
+    figures.extend(first.map(|first| Figure { name: FIRST.to_owned(), ..first }));
     let cut = view.ending().is_some_and(|ending| ending.in_flight.is_some());
     let verdict = if cut { Verdict::InsufficientEvidence } else { Verdict::NoFault };
     let status = if cut { Status::NotAssessable } else { Status::Confirmed };
@@ -375,7 +406,9 @@ fn budget_text(prompt: &Prompt, view: &Context<'_>, messages: &Messages<'_>) -> 
     let (whole_text, steps_text) = (span(whole, messages), span(steps, messages));
     let (loads_text, rest_text) = (span(loads, messages), span(rest, messages));
     let bar = main_bar(prompt);
-    let (count, each) = bar.map_or_else(Default::default, |bar| (bar.done.to_string(), step(bar)));
+    let timed = prompt.bars.iter().filter(|bar| bar.seconds().is_some());
+    let done: u64 = timed.map(|bar| bar.done).sum();
+    let (count, each) = (done.to_string(), text::number(steps / done.max(1) as f64, 2));
     let values = [
         ("number", number.as_str()),
         ("whole", &whole_text),

@@ -76,14 +76,14 @@ fn one_prompt_does_not_tell_whether_it_grows() {
     let log = prompt(&(pass("QwenImage", 3) + &pass("QwenImage", 3)));
     assert_eq!(
         headline(&log),
-        "Memory leak: 3 models of class QwenImage stay in memory although nothing should use them. Whether the number grows cannot be told from one prompt."
+        "Memory leak: 3 models of class QwenImage still held in memory for nothing. Whether the number grows cannot be told from one prompt."
     );
     let reason = &triage(&log).verdict.grade_reason;
     assert!(!reason.contains("grow"), "{reason}");
     let twice = log.clone() + &log;
     assert_eq!(
         headline(&twice),
-        "Memory leak: 3 models of class QwenImage stay in memory although nothing should use them. The number does not grow over 2 prompts."
+        "Memory leak: 3 models of class QwenImage still held in memory for nothing. The number does not grow over 2 prompts."
     );
 }
 
@@ -93,7 +93,7 @@ fn models_of_several_classes_are_summed_by_prompt() {
     let log = prompt(&pass("Flux", 1)) + &prompt(both);
     assert_eq!(
         headline(&log),
-        "Memory leak: 2 models stay in memory although nothing should use them: 1 × Flux, 1 × T5. The number grew from 1 to 2."
+        "Memory leak: 2 models still held in memory for nothing: 1 × Flux, 1 × T5. The number grew from 1 to 2."
     );
 }
 
