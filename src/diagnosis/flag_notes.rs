@@ -1,6 +1,6 @@
 //! Flags of the command line that do nothing here, exclude each other, hide what is asked about, or do not exist.
 
-use super::fixes;
+use super::tags;
 use crate::catalog::messages::Messages;
 use crate::catalog::{FlagDef, Since, Verdict};
 use crate::hypothesis::context::Context;
@@ -94,8 +94,8 @@ fn idle(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>)
 /// Where nothing is wrong, memory that stays in use is what the flag asks for.
 fn kept(flag: &Flag, def: &FlagDef, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
     let asks = def.residency.is_some() && chosen.id == Verdict::NoFault;
-    let note = if messages.zh { &def.note.zh } else { &def.note.en };
-    (asks && !note.is_empty()).then(|| messages.text("flag-kept", &[("flag", &flag.name), ("note", note)]))
+    let note = messages.packs.prose_text("flag", &def.name, "note", messages.zh)?;
+    asks.then(|| messages.text("flag-kept", &[("flag", &flag.name), ("note", note)]))
 }
 
 fn overridden(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {
@@ -123,7 +123,7 @@ fn gone(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>)
 
 /// It changes what the log shows of the very thing that the report is about.
 fn hides(flag: &Flag, view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
-    let parts = fixes::parts(chosen, view, messages);
+    let parts = tags::parts(chosen, view, messages);
     let def = messages.packs.avoids.iter().find(|avoid| {
         avoid.flags.contains(&flag.name) && avoid.acts_on.iter().any(|part| parts.contains(&part.as_str()))
     })?;

@@ -10,6 +10,7 @@ mod launcher;
 mod no_fault;
 mod precedence;
 mod starts;
+mod tags;
 mod unknowns;
 
 use crate::catalog::Verdict;
@@ -92,20 +93,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     });
     let view = views.iter().find(|view| view.number == chosen.session).or(views.last());
     if let Some(view) = view {
-        let notes = concern::notes(view, messages, &chosen, question);
-        chosen.figures.splice(0..0, notes);
-        chosen.figures.extend(crate::hypothesis::notice::notes(view, messages));
-        chosen.figures.extend(failed_node(view, messages, &chosen));
-        let samples = question.samples.as_ref().filter(|_| view.is_last);
-        chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, &chosen));
-        chosen.figures.extend(slow::drift(view, messages).filter(|_| !slow::is_about(&chosen)));
-        chosen.figures.extend(crate::hypothesis::failure::loaded_before(view, messages, &chosen));
-        chosen.figures.extend(flag_notes::notes(view, messages, &chosen));
-        chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
-        // What makes steps slow is no comfort where they failed.
-        if chosen.id != Verdict::GpuOom {
-            chosen.figures.extend(crate::hypothesis::low_vram_budget::note(view, messages));
-        }
+        add_notes(&mut chosen, view, messages, question);
     }
     if let Some(view) = views.iter().find(|view| view.number == chosen.session) {
         let beside = crate::hypothesis::failure::beside(view, messages, &chosen);
@@ -132,6 +120,24 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     let against = |view| crate::hypothesis::ruled_out(&Case { found: &findings, ..case(view) }, answer);
     let ruled_out = view.map(against).unwrap_or_default();
     Diagnosis { findings, secondary, ruled_out, next_steps, avoid, cannot_tell, version }
+}
+
+/// Adds what else of the log bears on the answer.
+fn add_notes(chosen: &mut Finding, view: &Context<'_>, messages: &Messages<'_>, question: &Question) {
+    let notes = concern::notes(view, messages, chosen, question);
+    chosen.figures.splice(0..0, notes);
+    chosen.figures.extend(crate::hypothesis::notice::notes(view, messages));
+    chosen.figures.extend(failed_node(view, messages, chosen));
+    let samples = question.samples.as_ref().filter(|_| view.is_last);
+    chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, chosen));
+    chosen.figures.extend(slow::drift(view, messages).filter(|_| !slow::is_about(chosen)));
+    chosen.figures.extend(crate::hypothesis::failure::loaded_before(view, messages, chosen));
+    chosen.figures.extend(flag_notes::notes(view, messages, chosen));
+    chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
+    // What makes steps slow is no comfort where they failed.
+    if chosen.id != Verdict::GpuOom {
+        chosen.figures.extend(crate::hypothesis::low_vram_budget::note(view, messages));
+    }
 }
 
 /// The node in which the prompt failed, where the finding does not name it.

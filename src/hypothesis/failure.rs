@@ -293,23 +293,27 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
         let text = messages.text("figure-absurd", &[("size", &crate::text::bytes(bytes))]);
         figures.push(told("absurd", text, Basis::Derived, vec![oom.at.place.line]));
     }
-    let candidate = Candidate {
-        dir: dir.to_owned(),
-        why: "traceback".to_owned(),
-        reason: messages
-            .text(if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" }, &[]),
-        at: exception.dir_at.as_ref().map(|at| super::finding_builder::place(&at.place, None)),
-    };
     FindingBuilder::new(Verdict::CustomNode, view.number, status, summary)
         .about(dir)
         .grade(grade, messages.text(reason, &[]))
         .against(against)
         .figures(figures)
-        .candidates(vec![candidate])
+        .candidates(vec![of_traceback(exception, dir, messages)])
         .recovered(recovered(exception, view))
         .in_prompt(exception.prompt)
         .settle(messages.text("settle-node", &[("dir", dir)]))
         .because(lines)
+}
+
+/// The pack whose code the error came from or passed through.
+fn of_traceback(exception: &Exception, dir: &str, messages: &Messages<'_>) -> Candidate {
+    let reason = if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" };
+    Candidate {
+        dir: dir.to_owned(),
+        why: "traceback".to_owned(),
+        reason: messages.text(reason, &[]),
+        at: exception.dir_at.as_ref().map(|at| super::finding_builder::place(&at.place, None)),
+    }
 }
 
 /// What failed before the server was ready did not stop it.

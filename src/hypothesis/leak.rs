@@ -1,5 +1,9 @@
 //! Is a model still held that nothing should use? Reads the leak curve, not the number of lines.
 
+mod summary;
+
+use summary::{clone_summary, held_summary, several_summary};
+
 use super::Case;
 use super::classes::{is_core, label, name_tokens};
 use super::context::Context;
@@ -122,7 +126,11 @@ fn leak_finding(
     if let Some(clone) = &view.session.counts.device_clones {
         against.push(super::finding_builder::counted(clone, Some(messages.text("remark-device-clone", &[]))));
     }
-    let settle = if view.nodes_off() { "settle-leak-core" } else { "settle-leak" };
+    let settle = match (view.nodes_off(), clones.is_some()) {
+        (_, true) => "settle-leak-clone",
+        (true, _) => "settle-leak-core",
+        (false, _) => "settle-leak",
+    };
     FindingBuilder::new(id, view.number, status, summary)
         .about(class)
         .grade(grade, reason)
@@ -131,66 +139,6 @@ fn leak_finding(
         .candidates(candidates)
         .settle(messages.text(settle, &[]))
         .because(lines)
-}
-
-/// What is held of one class now, and whether it grows from prompt to prompt.
-fn held_summary(view: &Context<'_>, messages: &Messages<'_>, class: &str, leak: &Leak, held: u64) -> String {
-    let models = messages.count("model-one", "model-many", held.max(1), &[]);
-    let size = held_mib(view, class, leak)
-        .map_or_else(String::new, |(mib, _)| messages.text("leak-about", &[("total", &text::mib(mib))]));
-    let first = leak.curve.iter().find(|point| point.held > 0).map_or(0, |point| point.held).to_string();
-    let peak = leak.held_max.unwrap_or(0).to_string();
-    let prompts = prompts_seen(view, leak).to_string();
-    let one_more = growth_per_prompt(leak).is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt));
-    let key = match (leak.grew > 0, one_more, prompts_seen(view, leak)) {
-        (true, true, _) => "leak-one-more-per-prompt",
-        (true, false, _) => "leak-growing",
-        (false, _, 0..=1) => "leak-once",
-        (false, _, _) => "leak-steady",
-    };
-    let values = [
-        ("models", models.as_str()),
-        ("n", &held.to_string()),
-        ("class", class),
-        ("size", &size),
-        ("first", &first),
-        ("peak", &peak),
-        ("prompts", &prompts),
-    ];
-    messages.text(key, &values)
-}
-
-/// What is held where a copy on a second GPU is known to be reported so although it is in use.
-fn clone_summary(messages: &Messages<'_>, held: &[(&str, u64)], line: u64) -> String {
-    let models = messages.count("model-one", "model-many", held.iter().map(|(_, k)| k).sum(), &[]);
-    let values = [("models", models.as_str()), ("list", &class_list(messages, held)), ("line", &line.to_string())];
-    messages.text("leak-device-clone", &values)
-}
-
-fn class_list(messages: &Messages<'_>, held: &[(&str, u64)]) -> String {
-    let list: Vec<String> = held.iter().take(CLASSES_NAMED).map(|(class, k)| format!("{k} × {class}")).collect();
-    list.join(messages.list_mark())
-}
-
-/// The same over several classes.
-fn several_summary(view: &Context<'_>, messages: &Messages<'_>, held: &[(&str, u64)], last: u64) -> String {
-    let by_prompt = &view.session.held_by_prompt;
-    let first = by_prompt.first().map_or(last, |point| point.held);
-    let key = match by_prompt.len() {
-        0..=1 => "leak-several-once",
-        _ if last > first => "leak-several-growing",
-        _ => "leak-several",
-    };
-    let prompts = by_prompt.len().to_string();
-    let values = [
-        ("models", messages.count("model-one", "model-many", last, &[])),
-        ("list", class_list(messages, held)),
-        ("first", first.to_string()),
-        ("last", last.to_string()),
-        ("prompts", prompts),
-    ];
-    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    messages.text(key, &values)
 }
 
 /// Ended prompts in which a pass told what is held: a later pass of one that runs may tell of more. From one alone,

@@ -245,25 +245,22 @@ fn inner(s: &[u8]) -> Option<Bracket> {
         return stop(at + piece(b"it/s").max(piece(b"s/it")), None);
     };
     at += word.len();
-    let scale = match word {
+    let rate = value.filter(|value| *value > 0.0).and_then(|value| seconds_per(value, word));
+    if s.get(at) == Some(&b']') {
+        return Some(Bracket { rate, elapsed: None, end: at + 1, closed: true });
+    }
+    postfix(s, blanks(s, at + 1), rate)
+}
+
+/// Seconds per step, of a number and its unit: `s/it`, `it/s`, `MB/s`.
+fn seconds_per(value: f64, unit: &[u8]) -> Option<f64> {
+    let scale = match unit {
         [b'k', b'a'..=b'z' | b'A'..=b'Z', ..] => 1e3,
         [b'M', b'a'..=b'z' | b'A'..=b'Z', ..] => 1e6,
         [b'G', b'a'..=b'z' | b'A'..=b'Z', ..] => 1e9,
         _ => 1.0,
     };
-    let rate = value.filter(|v| v.is_finite() && *v > 0.0).and_then(|v| {
-        if word.starts_with(b"s/") {
-            Some(v)
-        } else if word.ends_with(b"/s") {
-            Some(1.0 / (v * scale))
-        } else {
-            None
-        }
-    });
-    if s.get(at) == Some(&b']') {
-        return Some(Bracket { rate, elapsed: None, end: at + 1, closed: true });
-    }
-    postfix(s, blanks(s, at + 1), rate)
+    if unit.starts_with(b"s/") { Some(value) } else { unit.ends_with(b"/s").then(|| 1.0 / (value * scale)) }
 }
 
 /// Skips a postfix up to the bracket that closes the frame; one that is never closed may be another text.

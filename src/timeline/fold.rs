@@ -5,6 +5,7 @@
 mod crash;
 mod end;
 mod exceptions;
+mod facts;
 mod loads;
 mod memory;
 mod message;

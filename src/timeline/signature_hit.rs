@@ -27,10 +27,10 @@ pub struct SignatureHit {
     pub first: Evidence,
     /// Prompts in which it was seen.
     pub prompts: BTreeSet<u64>,
-    /// Last line that was counted, and whether it was there by itself: a message is matched by itself too, and stands for
-    /// one; the same text several times in one line is as many.
+    /// Last line that was counted, with the rule: a message is matched by itself too, and stands for one; what one rule
+    /// finds several times in a line is as many.
     last_line: u64,
-    last_nested: bool,
+    last_rule: Option<usize>,
     /// The prompt it was seen in last, and the lines there.
     in_prompt: (u64, u64),
 }
@@ -162,15 +162,16 @@ impl SignalTracker {
                 first: Evidence::of(at),
                 prompts: BTreeSet::new(),
                 last_line: 0,
-                last_nested: false,
+                last_rule: None,
                 in_prompt: (prompt, 0),
             })
         });
-        let repeated = !event.nested && !signal.last_nested && event.rule.is_some();
+        let rule = event.rule.map(crate::catalog::Rule::number);
+        let repeated = rule.is_some() && rule == signal.last_rule;
         if signal.last_line != at.place.line || repeated {
             signal.count += 1;
             signal.last_line = at.place.line;
-            signal.last_nested = event.nested;
+            signal.last_rule = rule;
             if signal.in_prompt.0 != prompt {
                 signal.in_prompt = (prompt, 0);
             }

@@ -28,6 +28,10 @@ fn answer(report: &Value) -> Value {
 fn strip_places(value: &mut Value) {
     match value {
         Value::Object(fields) => {
+            // The time of a mark.
+            if fields.contains_key("kind") {
+                fields.remove("seconds");
+            }
             // A bar that a journal swallowed tells no speed, and only some dresses tell the time.
             fields.retain(|name, _| {
                 !matches!(
@@ -36,6 +40,7 @@ fn strip_places(value: &mut Value) {
                         | "first_line"
                         | "last_line"
                         | "seconds_per_step"
+                        | "step_seconds"
                         | "released_at"
                         | "began_at"
                         | "ended_at"
@@ -43,6 +48,10 @@ fn strip_places(value: &mut Value) {
                 )
             });
             fields.values_mut().for_each(strip_places);
+            // A journal takes two streams in turns.
+            if let Some(Value::Array(marks)) = fields.get_mut("marks") {
+                marks.sort_by_key(ToString::to_string);
+            }
         }
         Value::Array(items) => items.iter_mut().for_each(strip_places),
         _ => {}

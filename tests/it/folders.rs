@@ -196,7 +196,8 @@ fn a_traceback_is_whole_in_the_draft() {
     let log = fs::read_to_string(file("checklist-whole-traceback/error.log")).unwrap();
     let text = told(&["checklist", &file("checklist-whole-traceback/error.log")]);
     let lines: Vec<&str> = log.lines().collect();
-    let first = lines.iter().position(|line| line.starts_with("!!! Exception")).unwrap();
+    // The last of three: what is wrong now.
+    let first = lines.iter().rposition(|line| line.starts_with("!!! Exception")).unwrap();
     let last = first + lines[first..].iter().position(|line| line.starts_with("RuntimeError: The size")).unwrap();
     for (number, line) in lines.iter().enumerate().take(last + 1).skip(first) {
         let wanted = format!("{:>6} | {}", number + 1, line.trim_start());

@@ -42,7 +42,7 @@ fn what_a_pack_lacks_decides_what_to_do() {
         ("cannot import name 'Self' from 'typing' (/usr/lib/python3.9/typing.py)", "newer-python-import"),
         ("f-string expression part cannot include a backslash (nodes.py, line 7)", "newer-python-import"),
         ("DLL load failed while importing _C: The specified procedure could not be found.", "import-binary"),
-        ("/venv/lib/x.so: undefined symbol: _ZN3c104cuda9SetDeviceEi", "import-binary"),
+        ("/venv/lib/x.so: undefined symbol: _ZN3c104cuda9SetDeviceEi", "other-build-import"),
         ("numpy.core.multiarray failed to import", "import-numpy"),
         ("No module named 'triton'", "accelerator-import"),
         ("No module named 'sageattention'", "accelerator-import"),

@@ -76,14 +76,14 @@ fn one_prompt_does_not_tell_whether_it_grows() {
     let log = prompt(&(pass("QwenImage", 3) + &pass("QwenImage", 3)));
     assert_eq!(
         headline(&log),
-        "Memory leak: 3 models of class QwenImage still held in memory for nothing. Whether the number grows cannot be told from one prompt."
+        "Memory leak: something still holds 3 models of class QwenImage that nothing should use. Whether the number grows cannot be told from one prompt."
     );
     let reason = &triage(&log).verdict.grade_reason;
     assert!(!reason.contains("grow"), "{reason}");
     let twice = log.clone() + &log;
     assert_eq!(
         headline(&twice),
-        "Memory leak: 3 models of class QwenImage still held in memory for nothing. The number does not grow over 2 prompts."
+        "Memory leak: something still holds 3 models of class QwenImage that nothing should use. The number does not grow over 2 prompts."
     );
 }
 
@@ -93,7 +93,7 @@ fn models_of_several_classes_are_summed_by_prompt() {
     let log = prompt(&pass("Flux", 1)) + &prompt(both);
     assert_eq!(
         headline(&log),
-        "Memory leak: 2 models still held in memory for nothing: 1 × Flux, 1 × T5. The number grew from 1 to 2."
+        "Memory leak: something still holds 2 models that nothing should use: 1 × Flux, 1 × T5. The number grew from 1 to 2."
     );
 }
 

@@ -140,7 +140,8 @@ fn a_refused_prompt_shows_what_is_missing() {
         start("ComfyUI version: 0.3.64\n")
     ));
     assert_eq!(report.verdict.primary, "other-error");
-    assert_eq!(lines(&report.findings[0]), [12, 14, 16]);
+    // The first reason decides; then where it says so, and the other one.
+    assert_eq!(lines(&report.findings[0]), [14, 12, 16]);
 }
 
 #[test]

@@ -4,16 +4,15 @@ use super::comparable::Differences;
 use super::figures::slower;
 use super::run::Side;
 use super::{Difference, Mechanism, Outcome, SeenIn};
-use crate::catalog::{FlagRole, Verdict};
+use crate::catalog::Verdict;
 use crate::diagnosis::{Messages, evidence};
-use crate::report::report::Status;
 use crate::text;
-use crate::timeline::{Evidence, Exception, ExceptionPlace, Leak};
+use crate::timeline::{Evidence, Exception, ExceptionPlace};
 
 /// A figure below this share of the other is less, above its inverse more; between, it is the same.
-const LESS: f64 = 0.5;
+pub(super) const LESS: f64 = 0.5;
 /// The same for loads per prompt.
-const FEWER: f64 = 0.9;
+pub(super) const FEWER: f64 = 0.9;
 /// So many times slower is paid for, not cured.
 const THRASHING: f64 = 2.0;
 
@@ -92,17 +91,17 @@ pub(super) fn judge(
         .unwrap_or_else(|| judge.no_fault())
 }
 
-struct Judge<'j, 'r> {
-    a: &'j Side<'r>,
-    b: &'j Side<'r>,
-    number: usize,
-    differences: &'j Differences,
-    mechanisms: &'j [Mechanism],
-    messages: &'j Messages<'j>,
+pub(super) struct Judge<'j, 'r> {
+    pub(super) a: &'j Side<'r>,
+    pub(super) b: &'j Side<'r>,
+    pub(super) number: usize,
+    pub(super) differences: &'j Differences,
+    pub(super) mechanisms: &'j [Mechanism],
+    pub(super) messages: &'j Messages<'j>,
 }
 
 impl Judge<'_, '_> {
-    fn say(
+    pub(super) fn say(
         &self,
         outcome: Outcome,
         headline: &str,
@@ -120,13 +119,19 @@ impl Judge<'_, '_> {
         }
     }
 
-    fn seen(&self, in_b: bool, at: Option<&Evidence>, remark: &str, values: &[(&str, &str)]) -> Option<SeenIn> {
+    pub(super) fn seen(
+        &self,
+        in_b: bool,
+        at: Option<&Evidence>,
+        remark: &str,
+        values: &[(&str, &str)],
+    ) -> Option<SeenIn> {
         let remark = self.messages.text(remark, values);
         at.map(|at| SeenIn { run: if in_b { self.number } else { 0 }, line: evidence(at, Some(remark)) })
     }
 
     /// The line up to which the second run shows nothing of it.
-    fn clean_end(&self, values: &[(&str, &str)]) -> Option<SeenIn> {
+    pub(super) fn clean_end(&self, values: &[(&str, &str)]) -> Option<SeenIn> {
         self.seen(true, self.b.session().last_executed.as_ref(), "compare-remark-clean", values)
     }
 
@@ -144,143 +149,6 @@ impl Judge<'_, '_> {
             &[("run", which)],
             Vec::new(),
         ))
-    }
-
-    fn leak(&self) -> Option<Judgement> {
-        let prompts = self.b.session().prompts.executed;
-        let n = prompts.to_string();
-        match (self.a.worst_leak(), self.b.worst_leak()) {
-            (None, None) => None,
-            (None, Some((class, leak))) => {
-                let k = held(leak);
-                let lines = self.seen(
-                    true,
-                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
-                    "compare-remark-held",
-                    &[("k", &k)],
-                );
-                Some(self.say(
-                    Outcome::Worse,
-                    "compare-leak-new",
-                    "compare-leak-new-reason",
-                    &[("class", class), ("k", &k)],
-                    lines.into_iter().collect(),
-                ))
-            }
-            (Some((class, leak)), after) => {
-                let k = held(leak);
-                let values = [("class", class), ("k", k.as_str()), ("n", n.as_str())];
-                let before = self.seen(
-                    false,
-                    leak.last_pass.as_ref().or(leak.first_warning.as_ref()),
-                    "compare-remark-held",
-                    &[("k", &k)],
-                );
-                let lines: Vec<SeenIn> = before.into_iter().collect();
-                Some(match after {
-                    Some((other, now)) => self.both_leak(class, leak, other, now, lines),
-                    None => self.leak_gone(class, leak, &values, lines),
-                })
-            }
-        }
-    }
-
-    /// Nothing is held any more. Was there a chance for it to be?
-    fn leak_gone(&self, class: &str, leak: &Leak, values: &[(&str, &str)], mut lines: Vec<SeenIn>) -> Judgement {
-        let session = self.b.session();
-        lines.extend(self.clean_end(&[]));
-        let needed = leak.first_prompt.max(2);
-        if !self.b.view.timeline.info_visible {
-            return self.say(Outcome::NotExercised, "compare-leak-hidden", "compare-leak-hidden-reason", values, lines);
-        }
-        if session.prompts.executed < needed {
-            let (needed, ran) = (needed.to_string(), session.prompts.executed.to_string());
-            return self.say(
-                Outcome::NotExercised,
-                "compare-leak-too-short",
-                "compare-leak-too-short-reason",
-                &[("needed", &needed), ("n", &ran)],
-                lines,
-            );
-        }
-        let removed = !self.differences.packs_removed().is_empty();
-        if !self.b.loaded(class) && !removed {
-            return self.say(
-                Outcome::NotExercised,
-                "compare-leak-not-loaded",
-                "compare-leak-not-loaded-reason",
-                values,
-                lines,
-            );
-        }
-        if self.b.cycles() {
-            lines.extend(
-                session
-                    .leaks
-                    .values()
-                    .find_map(|leak| self.seen(true, leak.first_potential.as_ref(), "compare-remark-cycle", &[])),
-            );
-            return self.say(Outcome::Improved, "compare-leak-cycle", "compare-leak-cycle-reason", values, lines);
-        }
-        let hiding = self.differences.hiding(self.messages.packs).join(", ");
-        if !hiding.is_empty() {
-            let values = [("what", hiding.as_str()), ("class", class)];
-            return self.say(Outcome::Hidden, "compare-hidden", "compare-hidden-reason", &values, lines);
-        }
-        let reason = if removed { "compare-leak-gone-removed" } else { "compare-leak-gone-reason" };
-        self.say(Outcome::Fixed, "compare-leak-gone", reason, values, lines)
-    }
-
-    /// Both hold models: as many after as many prompts?
-    fn both_leak(&self, class: &str, before: &Leak, other: &str, after: &Leak, mut lines: Vec<SeenIn>) -> Judgement {
-        lines.extend(self.seen(
-            true,
-            after.last_pass.as_ref().or(after.first_warning.as_ref()),
-            "compare-remark-held",
-            &[("k", &held(after))],
-        ));
-        let both = self.a.session().prompts.executed.min(self.b.session().prompts.executed);
-        let (Some(was), Some(is)) = (held_at(before, both), held_at(after, both)) else {
-            return self.say(
-                Outcome::NotComparable,
-                "compare-leak-hidden",
-                "compare-leak-hidden-reason",
-                &[("class", class)],
-                lines,
-            );
-        };
-        if is == 0 && was > 0 {
-            return self.let_go(class, other, after, was, both, lines);
-        }
-        let (outcome, headline) = if (is as f64) < was as f64 * LESS {
-            (Outcome::Improved, "compare-leak-less")
-        } else if is as f64 * LESS > was as f64 {
-            (Outcome::Worse, "compare-leak-more")
-        } else {
-            (Outcome::Unchanged, "compare-leak-same")
-        };
-        let models = self.messages.count("model-one", "model-many", is, &[]);
-        let (was, both) = (was.to_string(), both.to_string());
-        let values = [("class", other), ("was", was.as_str()), ("models", &models), ("prompts", &both)];
-        self.say(outcome, headline, "compare-leak-count-reason", &values, lines)
-    }
-
-    /// Models were told of once, and then none is held any more.
-    fn let_go(&self, class: &str, other: &str, after: &Leak, was: u64, both: u64, lines: Vec<SeenIn>) -> Judgement {
-        let held = after.curve.iter().filter(|point| point.held > 0);
-        let last = held.clone().map(|point| point.prompt).max().unwrap_or(after.first_prompt);
-        let most = held.map(|point| point.held).max().unwrap_or(1);
-        let values = [
-            ("class", class.to_owned()),
-            ("other", other.to_owned()),
-            ("was", was.to_string()),
-            ("k", most.to_string()),
-            ("prompt", after.first_prompt.to_string()),
-            ("from", (last + 1).to_string()),
-            ("prompts", both.to_string()),
-        ];
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        self.say(Outcome::Improved, "compare-leak-let-go", "compare-leak-let-go-reason", &values, lines)
     }
 
     fn failures(&self) -> Option<Judgement> {
@@ -317,40 +185,45 @@ impl Judge<'_, '_> {
             return Some(self.say(outcome, headline, "compare-failures-reason", &values, lines));
         }
         lines.extend(self.clean_end(&values));
+        Some(self.fails_no_more(&values, lines))
+    }
+
+    /// No failure is left: it is gone, was paid for with time, or was not tried.
+    fn fails_no_more(&self, values: &[(&str, &str)], lines: Vec<SeenIn>) -> Judgement {
         if let Some(needed) = self.first_failure().filter(|first| *first > self.b.session().prompts.executed) {
             let values = [("needed", needed.to_string()), ("n", self.b.session().prompts.executed.to_string())];
             let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            return Some(self.say(
+            return self.say(
                 Outcome::NotExercised,
                 "compare-failures-too-short",
                 "compare-failures-too-short-reason",
                 &values,
                 lines,
-            ));
+            );
         }
         let missing =
             self.a.session().loads.keys().chain(self.a.session().dynamic.keys()).find(|class| !self.b.loaded(class));
         if let Some(class) = missing {
             let values = [("class", class.as_str())];
-            return Some(self.say(
+            return self.say(
                 Outcome::NotExercised,
                 "compare-failures-not-run",
                 "compare-failures-not-run-reason",
                 &values,
                 lines,
-            ));
+            );
         }
         if let Some(ratio) = slower(&self.a.seconds, &self.b.seconds).filter(|ratio| *ratio >= THRASHING) {
             let ratio = text::number(ratio, 1);
-            return Some(self.say(
+            return self.say(
                 Outcome::Improved,
                 "compare-failures-paid",
                 "compare-failures-paid-reason",
                 &[("ratio", &ratio)],
                 lines,
-            ));
+            );
         }
-        Some(self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", &values, lines))
+        self.say(Outcome::Fixed, "compare-failures-gone", "compare-failures-reason", values, lines)
     }
 
     /// The prompt in which it failed first.
@@ -393,45 +266,6 @@ impl Judge<'_, '_> {
     fn fails_otherwise(&self) -> bool {
         let (before, after) = (self.a.run.report.verdict.primary, self.b.run.report.verdict.primary);
         before != after && self.b.finding(before).is_none() && self.a.finding(after).is_none()
-    }
-
-    fn reloads(&self) -> Option<Judgement> {
-        let named = |side: &Side<'_>| {
-            side.finding(Verdict::ReloadEachPrompt).is_some_and(|finding| finding.status >= Status::Likely)
-        };
-        if !named(self.a) && !named(self.b) {
-            return None;
-        }
-        let loads = |side: &Side<'_>| {
-            side.per_prompt(side.session().loads.values().map(|load| load.requested).sum()).unwrap_or(0.0)
-        };
-        let (loads_before, loads_after) = (loads(self.a), loads(self.b));
-        let (was, is) = (self.a.per_prompt(self.a.reloads())?, self.b.per_prompt(self.b.reloads())?);
-        let values = [("was", text::number(was, 2)), ("is", text::number(is, 2))];
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let first = |side: &Side<'_>| {
-            side.finding(Verdict::ReloadEachPrompt).and_then(|finding| finding.evidence.first().cloned())
-        };
-        let mut lines: Vec<SeenIn> = first(self.a).map(|line| SeenIn { run: 0, line }).into_iter().collect();
-        lines.extend(first(self.b).map(|line| SeenIn { run: self.number, line }));
-        let (outcome, headline) = match () {
-            () if is == 0.0 && loads_after < loads_before => (Outcome::Fixed, "compare-reloads-gone"),
-            // What is counted as repeated depends on what was loaded in between: all loads decide.
-            () if loads_after < loads_before * FEWER => (Outcome::Improved, "compare-loads-less"),
-            () if loads_after * FEWER > loads_before => (Outcome::Worse, "compare-loads-more"),
-            // The same loads: then the clock tells what became of it.
-            () if slower(&self.a.seconds, &self.b.seconds).is_some() => return None,
-            () => (Outcome::Unchanged, "compare-reloads-same"),
-        };
-        let reason = match headline {
-            "compare-loads-less" | "compare-loads-more" => "compare-loads-reason",
-            _ => "compare-reloads-reason",
-        };
-        let mut values = values;
-        let shown = [text::number(loads_before, 2), text::number(loads_after, 2)];
-        let [before, after] = &shown;
-        values.extend([("before", before.as_str()), ("after", after.as_str())]);
-        Some(self.say(outcome, headline, reason, &values, lines))
     }
 
     fn memory(&self) -> Option<Judgement> {
@@ -496,24 +330,6 @@ impl Judge<'_, '_> {
         let (before, after) = (classes(self.a), classes(self.b));
         before.is_empty() || after.is_empty() || before == after
     }
-
-    /// The lines that set the threshold, and the last one that says nothing had to go.
-    fn cache_lines(&self) -> Vec<SeenIn> {
-        let mut lines = Vec::new();
-        for (in_b, side) in [(false, self.a), (true, self.b)] {
-            let session = side.session();
-            lines.extend(
-                side.view
-                    .asks(FlagRole::CacheHeadroom)
-                    .and_then(|flag| self.seen(in_b, Some(&flag.at), "compare-remark-threshold", &[])),
-            );
-            let told = session.counts.cache_evictions.as_ref();
-            lines.extend(told.and_then(|told| {
-                self.seen(in_b, Some(&told.first), "compare-remark-no-eviction", &[("n", &told.count.to_string())])
-            }));
-        }
-        lines
-    }
 }
 
 /// Exceptions of prompts.
@@ -538,14 +354,4 @@ fn duration(seconds: f64) -> String {
     }
     let whole = seconds.round();
     format!("{told} ({} min {} s)", (whole / 60.0).floor(), whole % 60.0)
-}
-
-fn held(leak: &Leak) -> String {
-    leak.held_last.filter(|held| *held > 0).or(leak.held_max).map_or_else(|| "?".to_owned(), |held| held.to_string())
-}
-
-/// Models held after `prompt` prompts.
-fn held_at(leak: &Leak, prompt: u64) -> Option<u64> {
-    leak.held_max?;
-    Some(leak.curve.iter().rev().find(|point| point.prompt <= prompt).map_or(0, |point| point.held))
 }

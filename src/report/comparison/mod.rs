@@ -6,6 +6,8 @@
 mod comparable;
 mod figures;
 mod judge;
+mod leaks;
+mod reloads;
 mod rows;
 mod run;
 mod traps;

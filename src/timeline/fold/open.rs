@@ -1,15 +1,15 @@
 //! One start of ComfyUI while it is being told: where each event goes, and the facts of the baseline.
 
 use super::loads::LoadGroup;
-use super::{LIST_LIMIT, LoadDraft, NAME_KEPT, Open, TEXT_KEPT, VALUES_KEPT, kept, push_capped};
-use crate::event::{At, Event, FactValue, MIB, What, flags_of};
+use super::{LoadDraft, NAME_KEPT, Open, kept, push_capped};
+use crate::event::{At, Event, FactValue, MIB, What};
 use crate::input::{Level, Place};
 use crate::timeline::ending::InFlight;
 use crate::timeline::evidence::{Evidence, count};
 use crate::timeline::failure::{Exception, Pictures};
 use crate::timeline::note::Note;
 use crate::timeline::pace::add_bar;
-use crate::timeline::session::{Fact, FactJson, Flag, Session, UNNAMED};
+use crate::timeline::session::{Session, UNNAMED};
 use crate::timeline::signature_hit::SignatureTexts;
 use crate::timeline::signs::Signs;
 use crate::timeline::stage::Start;
@@ -17,11 +17,6 @@ use crate::timeline::stage::Start;
 /// Lines with the sizes of pictures that are kept: those shortly before a failure tell what it was about.
 const PICTURES_KEPT: usize = 8;
 
-/// The container has a limit of its own.
-const LIMITED: &str = "memory_limited";
-/// The Python and the file of the command that installs what ComfyUI requires.
-const REQUIRED_BY: &str = "required_by";
-const REQUIREMENTS: &str = "requirements_path";
 /// The program that wrote the log, where it is another one.
 const OTHER_PROGRAM: &str = "other_program";
 
@@ -353,78 +348,5 @@ impl Open {
             exception.set_message(at.text().trim());
             exception.at.last_line = Some(at.place.line);
         }
-    }
-
-    /// ComfyUI's own box names the command that installs what it requires: which Python, and where ComfyUI is.
-    pub(super) fn requirements_command(&mut self, at: &At<'_>, signs: &Signs) {
-        const LONGEST: usize = 600;
-        if self.ready && self.running || at.text.len() > LONGEST || !at.text.ends_with(b".txt") {
-            return;
-        }
-        let text = at.text();
-        let text = text.trim();
-        if !signs.is_requirements_command(text) {
-            return;
-        }
-        if let Some((python, _)) = text.split_once(" -s -m pip ").or_else(|| text.split_once(" -m pip ")) {
-            self.fact(REQUIRED_BY, &FactValue::Text(python.into()), true, at);
-            self.fact("python_path", &FactValue::Text(python.into()), true, at);
-        }
-        let path = text.rsplit_once(" -r ").map(|(_, path)| path).unwrap_or_default();
-        self.fact(REQUIREMENTS, &FactValue::Text(path.into()), true, at);
-        if let Some((root, _)) = path.rsplit_once(['/', '\\']) {
-            self.fact("install_path", &FactValue::Text(root.into()), true, at);
-        }
-    }
-
-    /// A bare number that answers the question for the container's limit in the line before; 0 is none.
-    pub(super) fn answer_of_docker(&mut self, at: &At<'_>, signs: &Signs) {
-        if !at.text.first().is_some_and(u8::is_ascii_digit) {
-            return;
-        }
-        let asked = self
-            .session
-            .container_hints
-            .last()
-            .is_some_and(|hint| hint.place.line + 1 == at.place.line && signs.asks_for_limit(&hint.text));
-        let bytes = std::str::from_utf8(at.text).ok().and_then(|text| text.trim().parse::<u64>().ok());
-        match bytes.filter(|_| asked) {
-            Some(0) => self.fact(LIMITED, &FactValue::Bool(false), false, at),
-            Some(bytes) => {
-                self.session.container_limit_mib = Some((bytes as f64 / MIB, Evidence::of(at)));
-            }
-            None => {}
-        }
-    }
-
-    pub(super) fn fact(&mut self, name: &str, value: &FactValue<'_>, weak: bool, at: &At<'_>) {
-        if name == "total_vram_mib" && !weak {
-            self.session.counts.total_vram_lines += 1;
-        }
-        let fact = Fact { value: FactJson::of(value), at: Evidence::of(at), weak };
-        if name == "device" && !weak && !self.session.devices.iter().any(|known| known.value == fact.value) {
-            push_capped(&mut self.session.devices, || fact.clone());
-        }
-        match self.session.facts.get_mut(name) {
-            None => {
-                self.session.facts.insert(name.to_owned(), fact);
-            }
-            Some(old) if old.weak && !weak => *old = fact,
-            Some(_) => {}
-        }
-    }
-
-    pub(super) fn launch(&mut self, args: &str, at: &At<'_>) {
-        for (name, values) in flags_of(args) {
-            if self.session.flag(&name).is_none() && self.session.flags.len() < LIST_LIMIT * 2 {
-                let values = values.iter().take(VALUES_KEPT).map(|value| kept(value, TEXT_KEPT)).collect();
-                self.session.flags.push(Flag { name: kept(&name, NAME_KEPT), values, at: Evidence::of(at) });
-            }
-        }
-        self.session.facts.entry("launcher".to_owned()).or_insert_with(|| Fact {
-            value: FactJson::Text(crate::text::cut_chars(args, 300)),
-            at: Evidence::of(at),
-            weak: true,
-        });
     }
 }

@@ -44,7 +44,9 @@ fn check(name: &str, expected: &Value, report: &Value, found: &mut Vec<String>) 
         "host_ram_mb" => fact("host_ram_mib", expected, report, found),
         "pinned_mb" => fact("pinned_budget_mib", expected, report, found),
         "pytorch" => fact("pytorch_version", expected, report, found),
-        "vram_state" | "dynamic_vram" => fact(name, expected, report, found),
+        "comfyui_version" | "total_ram_mib" | "total_vram_mib" | "vram_state" | "dynamic_vram" => {
+            fact(name, expected, report, found)
+        }
         "devices" => fact("device", &expected[0], report, found),
         "prompts_got" => total(name, "/prompts/got", expected, report, found),
         "prompts_executed" => total(name, "/prompts/executed", expected, report, found),
@@ -68,7 +70,14 @@ fn check(name: &str, expected: &Value, report: &Value, found: &mut Vec<String>) 
         }
         "exceptions" => compare(name, expected, &json!(items(report, "/exceptions").len()), found),
         "exit_code" => compare(name, expected, &report["ending"]["exit_code"], found),
-        "cpu_alloc_bytes" => compare(name, expected, first(report, "/host_ooms/0/requested"), found),
+        "cpu_alloc_bytes" | "requested_bytes" => {
+            compare(name, expected, first(report, "/host_ooms/0/requested"), found)
+        }
+        "node" => node(expected, report, found),
+        "not_comfyui" => {
+            let told = report["verdict"]["headline"].as_str().unwrap_or_default().contains("not of ComfyUI");
+            compare(name, expected, &json!(told), found);
+        }
         "oom" => oom(expected, report, found),
         "segment" => segment(expected.as_str().unwrap().trim_start_matches("single-step "), report, found),
         "import_failed" => import_failed(expected, report, found),
@@ -94,6 +103,15 @@ fn by_class(name: &str, table: &str, field: &str, expected: &Value, report: &Val
     for (class, value) in expected.as_object().unwrap() {
         let shown = sum(report, &format!("/{table}/{}/{field}", key(class)));
         compare(&format!("{name} {class}"), value, &json!(shown), found);
+    }
+}
+
+/// The node that failed, in any case: a paste may have lost it.
+fn node(expected: &Value, report: &Value, found: &mut Vec<String>) {
+    let shown = first(report, "/exceptions/0/node");
+    let same = expected.as_str().zip(shown.as_str()).is_some_and(|(one, other)| one.eq_ignore_ascii_case(other));
+    if !same {
+        found.push(format!("node: expected {expected}, got {shown}"));
     }
 }
 
