@@ -79,7 +79,11 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
     let is_slow = |view: &Context<'_>| view.number == chosen.session && slow::is_shown(view);
-    if chosen.id.is_by_design() && !spills(&chosen) && !views.iter().any(is_slow) && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    if chosen.id.is_by_design()
+        && !spills(&chosen)
+        && !views.iter().any(is_slow)
+        && (!chosen.mentioned || ran_well(&chosen, &views))
+    {
         chosen.summary = messages.text("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -141,11 +145,7 @@ fn add_notes(chosen: &mut Finding, view: &Context<'_>, messages: &Messages<'_>, 
 }
 
 /// The node in which the prompt failed, where the finding does not name it.
-fn failed_node(
-    view: &Context<'_>,
-    messages: &Messages<'_>,
-    chosen: &Finding,
-) -> Option<Figure> {
+fn failed_node(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<Figure> {
     let named = chosen.figures.iter().any(|figure| figure.name == "node");
     if named || chosen.id.is_by_design() || chosen.id == Verdict::NoFault {
         return None;

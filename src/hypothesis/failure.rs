@@ -234,7 +234,8 @@ pub fn loaded_before(view: &Context<'_>, messages: &Messages<'_>, chosen: &Findi
     }
     let session = view.session;
     let failed = session.exceptions.iter().rev().find(|one| chosen.prompt == Some(one.prompt))?.at.place.line;
-    let loads = session.loads.iter().filter_map(|(class, load)| Some((class, load.last.as_ref().or(load.first.as_ref())?)));
+    let loads =
+        session.loads.iter().filter_map(|(class, load)| Some((class, load.last.as_ref().or(load.first.as_ref())?)));
     let dynamic = session.dynamic.iter().map(|(class, dynamic)| (class, &dynamic.at));
     let near = |line: u64| line < failed && failed - line <= NEAR;
     let (class, at) = loads.chain(dynamic).filter(|(_, at)| near(at.place.line)).max_by_key(|(_, at)| at.place.line)?;

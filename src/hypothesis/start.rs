@@ -40,7 +40,8 @@ pub fn has_ended(view: &Context<'_>) -> bool {
 fn read(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
     let session = view.session;
     let size = |key: &str, mib: f64| messages.text(key, &[("size", &crate::text::mib(mib))]);
-    let version = session.text("comfyui_version").map(|version| messages.text("start-read-version", &[("version", version)]));
+    let version =
+        session.text("comfyui_version").map(|version| messages.text("start-read-version", &[("version", version)]));
     let card = session.text("device").map(str::to_owned);
     let vram = session.fact("total_vram_mib").and_then(|_| view.vram_mib()).map(|mib| size("start-read-vram", mib));
     let ram = session.fact("total_ram_mib").and_then(|_| view.ram_mib()).map(|mib| size("start-read-ram", mib));

@@ -29,8 +29,7 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// A quoted line of the log is no statement of the program.
-static QUOTE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?m)^\s*(?:[AB] )?\d+(?:(?:…|\.\.\.)\d+)? \| .*$"));
+static QUOTE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*(?:[AB] )?\d+(?:(?:…|\.\.\.)\d+)? \| .*$"));
 /// A sentence that advises against something does not advise it.
 static AGAINST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -140,7 +139,9 @@ fn every_report_helps() {
         let listed: BTreeSet<String> =
             open.get(&case.name).map(|faults| faults.keys().cloned().collect()).unwrap_or_default();
         wrong.extend(judged.faults.difference(&listed).map(|fault| format!("{} {fault}", case.name)));
-        wrong.extend(listed.difference(&judged.faults).map(|fault| format!("{} is listed, but met: {fault}", case.name)));
+        wrong.extend(
+            listed.difference(&judged.faults).map(|fault| format!("{} is listed, but met: {fault}", case.name)),
+        );
     }
     wrong.extend(
         open.keys()
@@ -154,7 +155,11 @@ fn every_report_helps() {
         .filter_map(|(case, judged)| (judged.early == Some(false)).then_some(case.name.as_str()))
         .collect();
     let steps = judged.iter().filter(|judged| judged.early.is_some()).count();
-    assert!((steps - late.len()) as f64 >= EARLY * steps as f64, "the step stands late in {} of {steps}: {late:?}", late.len());
+    assert!(
+        (steps - late.len()) as f64 >= EARLY * steps as f64,
+        "the step stands late in {} of {steps}: {late:?}",
+        late.len()
+    );
 }
 
 #[test]

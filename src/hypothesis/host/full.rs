@@ -13,10 +13,8 @@ pub const FULL: &str = "full-at-crash";
 /// Share of memory below which it counts as used up.
 const LEFT: f64 = 0.05;
 /// Free memory, all of it, and the sentence for both.
-const PARTS: [(&str, &str, &str); 2] = [
-    ("ram_free_mib", "total_ram_mib", "host-full-ram"),
-    ("commit_free_mib", "commit_total_mib", "host-full-commit"),
-];
+const PARTS: [(&str, &str, &str); 2] =
+    [("ram_free_mib", "total_ram_mib", "host-full-ram"), ("commit_free_mib", "commit_total_mib", "host-full-commit")];
 
 /// The process crashed in native code with memory used up: a refused allocation is the likeliest cause.
 pub(super) fn at_crash(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) -> Option<Finding> {
