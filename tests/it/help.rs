@@ -67,7 +67,7 @@ fn found(item: &Value, text: &str) -> bool {
 /// What the first screen of a report says, and its verdict.
 fn screen(case: &Case, packs: &Packs) -> (Vec<String>, String) {
     let bytes = std::fs::read(crate::case::root().join(case.log())).unwrap();
-    let source = Source::from_reader(&case.log(), std::io::Cursor::new(bytes)).unwrap();
+    let source = Source::from_reader(case.log(), std::io::Cursor::new(bytes)).unwrap();
     let read = read_log(source, packs, &ReadOptions::default()).unwrap();
     let asked = json::texts(&case.expect["help"]["asked"]).into_iter().map(str::to_owned).collect();
     let report = answer(&case.log(), &read, packs, &Question { asked, ..Question::default() });
