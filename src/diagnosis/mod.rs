@@ -106,13 +106,8 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     // What maintainers said and what a log cannot show are paragraphs, which stand behind what a line says.
     chosen.figures.sort_by_key(|figure| matches!(figure.name.as_str(), "said" | "needs"));
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), messages);
-    let (next_steps, avoid) = match view {
-        Some(view) => {
-            let places = fill::Places::of(view, messages, &chosen, question.log.as_deref());
-            (fixes::steps(view, messages, &chosen, &findings, &places), fixes::avoid(view, messages, &chosen, &places))
-        }
-        None => (Vec::new(), Vec::new()),
-    };
+    let (next_steps, avoid) =
+        view.map(|view| advice(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let cannot_tell =
         view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
@@ -160,6 +155,18 @@ fn failed_node(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) ->
     };
     let text = messages.text("figure-node", &[("node", node)]);
     Some(told("node", text, Basis::Measured, line.into_iter().collect()))
+}
+
+/// What to do, and what not.
+fn advice(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    chosen: &Finding,
+    findings: &[Finding],
+    question: &Question,
+) -> (Vec<Step>, Vec<Avoid>) {
+    let places = fill::Places::of(view, messages, chosen, question.log.as_deref());
+    (fixes::steps(view, messages, chosen, findings, &places), fixes::avoid(view, messages, chosen, &places))
 }
 
 /// Steps became several times slower: what is as asked for is still too much for the card.
