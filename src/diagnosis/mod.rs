@@ -106,8 +106,7 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
     // What maintainers said and what a log cannot show are paragraphs, which stand behind what a line says.
     chosen.figures.sort_by_key(|figure| matches!(figure.name.as_str(), "said" | "needs"));
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), messages);
-    let (next_steps, avoid) =
-        view.map(|view| advice(view, messages, &chosen, &findings, question)).unwrap_or_default();
+    let (next_steps, avoid) = view.map(|view| advice(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let cannot_tell =
         view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
