@@ -254,13 +254,16 @@ fn figures(
     }
     let clones = view.session.counts.device_clones.is_some();
     if let Some(at) = leak.first_warning.as_ref().filter(|_| !clones) {
-        let new = what_was_new(view, leak);
+        // What a log shows first is the first only where it shows the start.
+        let begins = view.session.start.is_some();
+        let new = what_was_new(view, leak).filter(|_| begins);
         let prompt = leak.first_prompt.to_string();
         let text = match new {
             Some((what, line)) => {
                 messages.text("figure-began-new", &[("prompt", &prompt), ("what", &what), ("line", &line.to_string())])
             }
-            None => messages.text("figure-began", &[("prompt", &prompt)]),
+            None if begins => messages.text("figure-began", &[("prompt", &prompt)]),
+            None => messages.text("figure-began-part", &[("prompt", &prompt)]),
         };
         figures.push(told("began", text, Basis::Measured, vec![at.place.line]));
     }

@@ -22,6 +22,7 @@ mod cgroup;
 mod checklist;
 mod cli;
 mod compare;
+mod cuts;
 mod dialect;
 mod dialects;
 mod docs;
