@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use comfy_triage::catalog::{Packs, Verdict};
 use comfy_triage::input::{ReadOptions, Source};
 use comfy_triage::render::{Format, Printer, View};
-use comfy_triage::report::{Basis, Figure, Question, Report, Status, answer, read_log};
+use comfy_triage::report::{Basis, Figure, Question, Report, SessionReport, Status, answer, read_log};
 use rayon::prelude::*;
 use regex::Regex;
 
@@ -63,9 +63,9 @@ fn holds_number(figure: &Figure, lines: &[String]) -> bool {
     let units = [1.0, 1024.0, 1.0 / 1024.0, 1.0 / (1024.0 * 1024.0), 1000.0 * 1000.0 / (1024.0 * 1024.0)];
     figure.lines.iter().filter_map(|line| lines.get(*line as usize - 1)).any(|line| {
         let numbers = NUMBER.find_iter(line).filter_map(|found| found.as_str().parse::<f64>().ok());
-        numbers.into_iter().any(|number| {
-            units.iter().any(|unit| (number * unit - value).abs() <= value.abs() * 0.01 + 0.01)
-        })
+        numbers
+            .into_iter()
+            .any(|number| units.iter().any(|unit| (number * unit - value).abs() <= value.abs() * 0.01 + 0.01))
     })
 }
 
@@ -103,9 +103,10 @@ fn cited(report: &Report, lines: &[String], faults: &mut Vec<String>) {
             let (text, range) = (plain(&line.text), plain(&range));
             let start: String = text.chars().take(7).collect();
             // A bar is told by its steps, whatever it drew.
-            let is_bar = line.text.split_once('/').is_some_and(|(done, all)| {
-                [done, all].iter().all(|part| part.chars().all(|c| c.is_ascii_digit()))
-            });
+            let is_bar = line
+                .text
+                .split_once('/')
+                .is_some_and(|(done, all)| [done, all].iter().all(|part| part.chars().all(|c| c.is_ascii_digit())));
             if !range.contains(&start) && !is_bar {
                 faults.push(format!("{} cites \"{}\", which is not in line {}", finding.id, line.text, line.at.line));
             }
@@ -129,7 +130,19 @@ fn grounds(report: &Report, text: &str, faults: &mut Vec<String>) {
     if confirmed(Verdict::LeakConfirmed) && !has(&["memory leak with model"]) {
         faults.push("a leak without its warning".to_owned());
     }
-    let full = ["out of memory", "outofmemory", "allocation on device", "got an oom", "not enough memory", "device limit", "currently allocated", "requested ", "would exceed allowed memory", "hip error", "cuda error"];
+    let full = [
+        "out of memory",
+        "outofmemory",
+        "allocation on device",
+        "got an oom",
+        "not enough memory",
+        "device limit",
+        "currently allocated",
+        "requested ",
+        "would exceed allowed memory",
+        "hip error",
+        "cuda error",
+    ];
     if confirmed(Verdict::GpuOom) && !has(&full) {
         faults.push("a full GPU without a text".to_owned());
     }
@@ -146,7 +159,14 @@ fn grounds(report: &Report, text: &str, faults: &mut Vec<String>) {
     if ended < 2 && of_prompts.iter().any(|claim| words.contains(claim) && !words.contains("whether")) {
         faults.push(format!("speaks of every prompt where {ended} ended"));
     }
-    let start = ["total vram ", "set vram state", "comfyui version:", "comfyui startup time", "python version:", "starting server"];
+    let start = [
+        "total vram ",
+        "set vram state",
+        "comfyui version:",
+        "comfyui startup time",
+        "python version:",
+        "starting server",
+    ];
     if !has(&start) && words.contains("first warned of in prompt") {
         faults.push("tells of a first warning where the log begins in mid-run".to_owned());
     }
@@ -158,6 +178,10 @@ fn grounds(report: &Report, text: &str, faults: &mut Vec<String>) {
             faults.push(format!("{} %", &found[1]));
         }
     }
+}
+
+/// Failures beside the answer that nothing is wrong.
+fn quiet_failures(report: &Report, faults: &mut Vec<String>) {
     let failed: u64 = report.sessions.iter().map(|session| session.prompts.failed).sum();
     if report.verdict.primary == Verdict::NoFault && failed > 0 && report.verdict.secondary.is_empty() {
         let recovered = report.findings.iter().any(|finding| finding.recovered);
@@ -167,12 +191,13 @@ fn grounds(report: &Report, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// Something that is counted in each start of ComfyUI.
+type Count = fn(&SessionReport) -> u64;
+
 /// A part of a log holds no more than the whole.
 fn no_more_than(whole: &Report, part: &Report, faults: &mut Vec<String>) {
-    let sum = |report: &Report, of: fn(&comfy_triage::report::SessionReport) -> u64| -> u64 {
-        report.sessions.iter().map(of).sum()
-    };
-    let counts: [(&str, fn(&comfy_triage::report::SessionReport) -> u64); 4] = [
+    let sum = |report: &Report, of: Count| -> u64 { report.sessions.iter().map(of).sum() };
+    let counts: [(&str, Count); 4] = [
         ("got", |session| session.prompts.got),
         ("executed", |session| session.prompts.executed),
         ("pin errors", |session| session.counts.pin_errors),
@@ -188,7 +213,9 @@ fn no_more_than(whole: &Report, part: &Report, faults: &mut Vec<String>) {
 
 fn shown(report: Report, packs: &Packs, zh: bool) -> String {
     let mut out = Vec::new();
-    Printer::new(Format::Text, View { verbose: true, ..View::default() }, packs, zh, 1).report(report, &mut out).unwrap();
+    Printer::new(Format::Text, View { verbose: true, ..View::default() }, packs, zh, 1)
+        .report(report, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -199,7 +226,10 @@ fn examine(case: &Case, packs: &Packs) -> Vec<String> {
     if text.contains('\0') || text.starts_with(['{', '[']) || text.lines().count() < 4 {
         return Vec::new();
     }
-    let seed = case.name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let seed = case
+        .name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |seed, byte| (seed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let mut dice = Dice(seed | 1);
     let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     if lines.len() > LONGEST {
@@ -219,6 +249,7 @@ fn examine(case: &Case, packs: &Packs) -> Vec<String> {
         if !zh {
             grounds(&part, &String::from_utf8_lossy(&bytes).to_lowercase(), &mut faults);
         }
+        quiet_failures(&part, &mut faults);
         no_more_than(&whole, &part, &mut faults);
         let out = shown(part, packs, zh);
         for line in out.lines().filter(|line| !line.contains(" | ") && line.contains('{') && line.contains('}')) {

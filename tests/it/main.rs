@@ -64,5 +64,6 @@ mod terminal;
 mod transcripts;
 mod upstream;
 mod verdict_docs;
+mod version_bounds;
 mod versions;
 mod watch;
