@@ -148,11 +148,11 @@ fn failed_node(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) ->
     let mut exceptions = view.session.exceptions.iter().rev().filter(|exception| of_prompt(exception.prompt));
     let exception = exceptions.find(|exception| exception.node.is_some());
     let (node, line) = match (exception, &view.session.title) {
-        (Some(exception), _) => (exception.node.as_deref()?, exception.node_line),
+        (Some(exception), _) => (exception.node.as_deref()?, exception.node_line.or(Some(exception.at.place.line))),
         (None, Some(title)) => (title.node.as_str(), Some(title.line)),
         (None, None) => return None,
     };
-    let text = messages.text("figure-node", &[("node", node)]);
+    let text = crate::hypothesis::failure::node_text(node, messages);
     Some(told("node", text, Basis::Measured, line.into_iter().collect()))
 }
 

@@ -244,10 +244,18 @@ pub fn loaded_before(view: &Context<'_>, messages: &Messages<'_>, chosen: &Findi
     Some(told("where", text, Basis::Measured, vec![at.place.line]))
 }
 
+/// The node that failed, with its pack where that is known.
+pub fn node_text(node: &str, messages: &Messages<'_>) -> String {
+    match messages.packs.pack_of(node) {
+        Some(pack) => messages.text("figure-node-pack", &[("node", node), ("pack", &pack.name)]),
+        None => messages.text("figure-node", &[("node", node)]),
+    }
+}
+
 /// The node of the workflow in which it failed.
 fn node_figure(exception: &Exception, messages: &Messages<'_>) -> Option<Figure> {
     let node = exception.node.as_ref()?;
-    let text = messages.text("figure-node", &[("node", node)]);
+    let text = node_text(node, messages);
     Some(told("node", text, Basis::Measured, vec![exception.at.place.line]))
 }
 

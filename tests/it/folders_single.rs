@@ -72,7 +72,7 @@ fn words_of_a_shell_prompt_and_of_a_private_folder_are_replaced() {
 fn a_refused_node_is_whole_on_a_narrow_terminal() {
     let text = told(&[&file("refused-node-on-a-narrow-terminal/refused.log")], "80");
     assert!(text.contains("ETN_BackgroundRegion (node 3)"), "{text}");
-    assert!(text.contains("Do this first: Install the pack that brings ETN_BackgroundRegion"), "{text}");
+    assert!(text.contains("brings ETN_BackgroundRegion: in the Manager"), "{text}");
     for other in ["model file", "LoRA", "image", "sound"] {
         assert!(!text.contains(other), "{other}: {text}");
     }

@@ -44,6 +44,7 @@ mod lint;
 mod many_starts;
 mod near;
 mod newest;
+mod node_packs;
 mod numbers;
 mod packs;
 mod page;
