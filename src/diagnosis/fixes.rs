@@ -31,7 +31,8 @@ pub fn steps(
     // Where nobody knows a way out, the one observation that would settle it is what to do.
     let open = finding.id.is_wrong() || finding.figures.iter().any(|figure| figure.name == SLOWER_FIGURE);
     if steps.is_empty() && open {
-        steps.extend(finding.settle.iter().map(|settle| plain(settle.clone())));
+        let settle = finding.settle.clone().unwrap_or_else(|| messages.text("settle-insufficient", &[]));
+        steps.push(plain(settle));
     }
     let launch = Launch::of(view, messages.packs);
     steps.into_iter().map(|step| started(step, launch.as_ref(), messages)).collect()

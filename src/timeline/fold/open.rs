@@ -98,6 +98,7 @@ impl Open {
         self.ready = true;
         self.moved = true;
         self.only_received = false;
+        self.pace.work(true);
     }
 
     /// A native crash was none: the stack below it says nothing either.
