@@ -10,8 +10,8 @@ use toml::de::DeValue;
 
 use super::schema::{
     AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
-    MentionDef, MessageDef, NodeDef, OomPhraseDef, PackageDef, PlaceDef, PrecedenceDef, ReleaseDef, RemedyDef,
-    SentenceDef, SignDef, StageDef, VerdictDef,
+    MentionDef, MessageDef, NodeDef, NodeTypesDef, OomPhraseDef, PackageDef, PlaceDef, PrecedenceDef, ReleaseDef,
+    RemedyDef, SentenceDef, SignDef, StageDef, VerdictDef,
 };
 
 /// A pack file, or all files of a pack together.
@@ -39,6 +39,7 @@ pub struct PackFile {
     pub cause: Vec<CauseDef>,
     pub package: Vec<PackageDef>,
     pub input: Vec<InputDef>,
+    pub node_types: Vec<NodeTypesDef>,
     pub answer: Vec<AnswerDef>,
     pub place: Vec<PlaceDef>,
     pub sentence: Vec<SentenceDef>,
@@ -46,7 +47,7 @@ pub struct PackFile {
 
 impl PackFile {
     /// Names of the tables.
-    pub const TABLES: [&str; 24] = [
+    pub const TABLES: [&str; 25] = [
         "message",
         "oom_phrase",
         "bug",
@@ -68,6 +69,7 @@ impl PackFile {
         "cause",
         "package",
         "input",
+        "node_types",
         "answer",
         "place",
         "sentence",
@@ -97,6 +99,7 @@ impl PackFile {
             "cause" => push(&mut self.cause, item),
             "package" => push(&mut self.package, item),
             "input" => push(&mut self.input, item),
+            "node_types" => push(&mut self.node_types, item),
             "answer" => push(&mut self.answer, item),
             "place" => push(&mut self.place, item),
             "sentence" => push(&mut self.sentence, item),

@@ -19,8 +19,8 @@ use super::matcher::{Matcher, Rule, RuleError};
 use super::prose_table::{self, ProseTable};
 use super::schema::{
     AimdoDef, AnswerDef, AvoidDef, BugDef, CauseDef, ClassDef, DefaultDef, FlagDef, FormDef, InputDef, LauncherDef,
-    MentionDef, NodeDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef, SignDef, SignOf,
-    StageDef, VerdictDef,
+    MentionDef, NodeDef, NodeTypesDef, PackHead, PackageDef, PlaceDef, PrecedenceDef, Prose, ReleaseDef, RemedyDef,
+    SignDef, SignOf, StageDef, VerdictDef,
 };
 use super::template::Template;
 use super::verdict::Verdict;
@@ -87,6 +87,8 @@ pub struct Packs {
     /// Errors that have an answer of their own, in the order in which they are tried.
     pub answers: Vec<AnswerDef>,
     pub inputs: Vec<InputDef>,
+    /// Which pack a type of node belongs to.
+    pub node_types: Vec<NodeTypesDef>,
     /// Where logs are, in the order in which they are looked at.
     pub places: Vec<PlaceDef>,
     infos: Vec<PackInfo>,
@@ -100,6 +102,13 @@ pub struct Packs {
 }
 
 impl Packs {
+    /// The node pack that a type of node belongs to.
+    pub fn pack_of(&self, node: &str) -> Option<&NodeTypesDef> {
+        // The beginning of many types may be that of one type of another pack.
+        let listed = |def: &&NodeTypesDef| def.types.iter().any(|known| known == node);
+        self.node_types.iter().find(listed).or_else(|| self.node_types.iter().find(|def| def.fits(node)))
+    }
+
     /// The built-in packs alone.
     ///
     /// # Panics
@@ -368,6 +377,7 @@ impl Layers {
             packages: self.file.package,
             answers: self.file.answer,
             inputs: self.file.input,
+            node_types: self.file.node_types,
             stages: {
                 let mut stages = self.file.stage;
                 stages.sort_by_key(|stage| stage.order);

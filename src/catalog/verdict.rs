@@ -92,6 +92,11 @@ impl Verdict {
         matches!(self.class(), VerdictClass::Failure)
     }
 
+    /// Something is wrong, whether or not a prompt failed of it.
+    pub const fn is_wrong(self) -> bool {
+        matches!(self.class(), VerdictClass::Failure | VerdictClass::Fault)
+    }
+
     /// A state that is meant.
     pub const fn is_by_design(self) -> bool {
         matches!(self.class(), VerdictClass::ByDesign)

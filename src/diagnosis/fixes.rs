@@ -6,6 +6,7 @@ use super::launcher::Launch;
 use super::tags::{parts, tags};
 use crate::catalog::messages::Messages;
 use crate::catalog::{RemedyDef, Since, Verdict};
+use crate::hypothesis::by_design::SLOWER_FIGURE;
 use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::{Avoid, Finding, Status, Step};
 
@@ -26,6 +27,12 @@ pub fn steps(
         steps.splice(0..0, bug_steps(view, messages, bug));
     } else if steps.is_empty() && finding.id == Verdict::OtherError {
         steps.extend(possible_bug(view, messages, finding, others));
+    }
+    // Where nobody knows a way out, the one observation that would settle it is what to do.
+    let open = finding.id.is_wrong() || finding.figures.iter().any(|figure| figure.name == SLOWER_FIGURE);
+    if steps.is_empty() && open {
+        let settle = finding.settle.clone().unwrap_or_else(|| messages.text("settle-insufficient", &[]));
+        steps.push(plain(settle));
     }
     let launch = Launch::of(view, messages.packs);
     steps.into_iter().map(|step| started(step, launch.as_ref(), messages)).collect()

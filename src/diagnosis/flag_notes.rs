@@ -2,7 +2,7 @@
 
 use super::tags;
 use crate::catalog::messages::Messages;
-use crate::catalog::{FlagDef, Since};
+use crate::catalog::{FlagDef, Since, Verdict};
 use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::{Basis, Figure, Finding};
 use crate::hypothesis::finding_builder::told;
@@ -38,7 +38,8 @@ pub fn notes(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> V
         let text = idle(flag, def, view, messages)
             .or_else(|| overridden(flag, def, view, messages))
             .or_else(|| gone(flag, def, view, messages))
-            .or_else(|| hides(flag, view, messages, chosen));
+            .or_else(|| hides(flag, view, messages, chosen))
+            .or_else(|| kept(flag, def, messages, chosen));
         add(flag, text);
     }
     notes.extend(unknown(view, messages));
@@ -88,6 +89,13 @@ fn idle(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>)
     }
     let lacks = def.needs.iter().find(|name| holds(name, view) == Some(false))?;
     Some(messages.text("flag-idle-without", &[("flag", &flag.name), ("what", &name_of(lacks, messages))]))
+}
+
+/// Where nothing is wrong, memory that stays in use is what the flag asks for.
+fn kept(flag: &Flag, def: &FlagDef, messages: &Messages<'_>, chosen: &Finding) -> Option<String> {
+    let asks = def.residency.is_some() && chosen.id == Verdict::NoFault;
+    let note = messages.packs.prose_text("flag", &def.name, "note", messages.zh)?;
+    asks.then(|| messages.text("flag-kept", &[("flag", &flag.name), ("note", note)]))
 }
 
 fn overridden(flag: &Flag, def: &FlagDef, view: &Context<'_>, messages: &Messages<'_>) -> Option<String> {

@@ -28,6 +28,7 @@ pub use crate::hypothesis::finding::{
     Avoid, Basis, Candidate, EvidenceReport, Figure, Finding, Grade, PlaceReport, Reference, RuledOut, Status, Step,
     VersionReport,
 };
+use crate::hypothesis::finding_builder::told;
 pub use crate::hypothesis::finding_builder::{evidence, place};
 pub use crate::hypothesis::growth::judge as judge_growth;
 pub use crate::hypothesis::oom::{Part, Split, split};
@@ -78,7 +79,11 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         choice.map_or((findings.len() - 1, Vec::new()), |choice| (choice.primary, choice.secondary));
     let mut chosen = findings.remove(primary);
     let is_slow = |view: &Context<'_>| view.number == chosen.session && slow::is_shown(view);
-    if chosen.id.is_by_design() && !views.iter().any(is_slow) && (!chosen.mentioned || ran_well(&chosen, &views)) {
+    if chosen.id.is_by_design()
+        && !spills(&chosen)
+        && !views.iter().any(is_slow)
+        && (!chosen.mentioned || ran_well(&chosen, &views))
+    {
         chosen.summary = messages.text("nothing-is-wrong", &[("what", &chosen.summary)]);
     }
     // A verdict for the case that nothing holds says nothing once something does.
@@ -98,14 +103,10 @@ pub fn diagnose(timeline: &Timeline, tally: Tally, messages: &Messages<'_>, ques
         let beside = crate::hypothesis::failure::beside(view, messages, &chosen);
         chosen.figures.extend(beside);
     }
+    // What maintainers said and what a log cannot show are paragraphs, which stand behind what a line says.
+    chosen.figures.sort_by_key(|figure| matches!(figure.name.as_str(), "said" | "needs"));
     starts::place(&mut chosen, &mut findings, &Starts::of(timeline, &views), messages);
-    let (next_steps, avoid) = match view {
-        Some(view) => {
-            let places = fill::Places::of(view, messages, &chosen, question.log.as_deref());
-            (fixes::steps(view, messages, &chosen, &findings, &places), fixes::avoid(view, messages, &chosen, &places))
-        }
-        None => (Vec::new(), Vec::new()),
-    };
+    let (next_steps, avoid) = view.map(|view| advice(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let cannot_tell =
         view.map(|view| unknowns::cannot_tell(view, messages, &chosen, &findings, question)).unwrap_or_default();
     let version = view.map_or_else(
@@ -127,6 +128,8 @@ fn add_notes(chosen: &mut Finding, view: &Context<'_>, messages: &Messages<'_>, 
     chosen.figures.extend(failed_node(view, messages, chosen));
     let samples = question.samples.as_ref().filter(|_| view.is_last);
     chosen.figures.extend(crate::hypothesis::growth::note(view, messages, samples, chosen));
+    chosen.figures.extend(slow::drift(view, messages).filter(|_| !slow::is_about(chosen)));
+    chosen.figures.extend(crate::hypothesis::failure::loaded_before(view, messages, chosen));
     chosen.figures.extend(flag_notes::notes(view, messages, chosen));
     chosen.figures.extend(crate::hypothesis::host::other_killed(view, messages));
     // What makes steps slow is no comfort where they failed.
@@ -136,25 +139,38 @@ fn add_notes(chosen: &mut Finding, view: &Context<'_>, messages: &Messages<'_>, 
 }
 
 /// The node in which the prompt failed, where the finding does not name it.
-fn failed_node(
-    view: &Context<'_>,
-    messages: &Messages<'_>,
-    chosen: &Finding,
-) -> Option<crate::hypothesis::finding::Figure> {
+fn failed_node(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<Figure> {
     let named = chosen.figures.iter().any(|figure| figure.name == "node");
     if named || chosen.id.is_by_design() || chosen.id == Verdict::NoFault {
         return None;
     }
     let of_prompt = |prompt: u64| chosen.prompt.is_none_or(|failed| failed == prompt);
     let mut exceptions = view.session.exceptions.iter().rev().filter(|exception| of_prompt(exception.prompt));
-    let exception = exceptions.find(|exception| exception.node.is_some())?;
-    let text = messages.text("figure-node", &[("node", exception.node.as_deref()?)]);
-    Some(crate::hypothesis::finding_builder::told(
-        "node",
-        text,
-        crate::hypothesis::finding::Basis::Measured,
-        exception.node_line.into_iter().collect(),
-    ))
+    let exception = exceptions.find(|exception| exception.node.is_some());
+    let (node, line) = match (exception, &view.session.title) {
+        (Some(exception), _) => (exception.node.as_deref()?, exception.node_line.or(Some(exception.at.place.line))),
+        (None, Some(title)) => (title.node.as_str(), Some(title.line)),
+        (None, None) => return None,
+    };
+    let text = crate::hypothesis::failure::node_text(node, messages);
+    Some(told("node", text, Basis::Measured, line.into_iter().collect()))
+}
+
+/// What to do, and what not.
+fn advice(
+    view: &Context<'_>,
+    messages: &Messages<'_>,
+    chosen: &Finding,
+    findings: &[Finding],
+    question: &Question,
+) -> (Vec<Step>, Vec<Avoid>) {
+    let places = fill::Places::of(view, messages, chosen, question.log.as_deref());
+    (fixes::steps(view, messages, chosen, findings, &places), fixes::avoid(view, messages, chosen, &places))
+}
+
+/// Steps became several times slower: what is as asked for is still too much for the card.
+fn spills(finding: &Finding) -> bool {
+    finding.figures.iter().any(|figure| figure.name == crate::hypothesis::by_design::SLOWER_FIGURE)
 }
 
 /// A prompt of the finding's session ended well.

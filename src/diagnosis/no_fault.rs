@@ -205,7 +205,7 @@ fn started_again(timeline: &Timeline, views: &[Context<'_>], messages: &Messages
         .about("insufficient-restarted")
         .grade(Grade::Moderate, messages.text("grade-insufficient", &[]))
         .figures(figures)
-        .settle(messages.text(settle_silent(view), &[]))
+        .settle(messages.text(settle_silent(views.iter().find(|view| view.os != Os::Unknown).unwrap_or(view)), &[]))
         .because(crate::hypothesis::host::restart_lines(view, messages, at));
     Some(finding)
 }

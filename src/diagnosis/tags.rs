@@ -15,6 +15,7 @@ const NO_INIT: &str = "no-init";
 const NO_PACK: &str = "no-pack";
 /// Cases of an out-of-memory in which the phase or the requester decides what helps, as the verdicts' files call them.
 const REFUSED: &str = "driver-refused";
+const REFUSED_LOAD: &str = "driver-loading";
 const IMPOSSIBLE: &str = "activations";
 const UNIFIED: &str = "unified";
 const FRAMES: &str = "frames";
@@ -54,6 +55,7 @@ fn gpu_case<'f>(about: &'f str, view: &Context<'_>, messages: &Messages<'_>) -> 
     let split = crate::hypothesis::oom::split(oom, view, messages.packs);
     match about {
         "driver" if split.refused => REFUSED,
+        "driver" if scene.is(phase::LOADING) => REFUSED_LOAD,
         "driver" | "fragmentation-or-driver" | "tiny-card" => about,
         "others" | "context" if oom.kind != METAL => about,
         _ if split.impossible => IMPOSSIBLE,
@@ -181,7 +183,9 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
     add("pins-greedy", finding.figures.iter().any(|figure| figure.name == "pins-greedy"));
     add("device-clone", session.counts.device_clones.is_some());
     add("pack-suspected", !finding.candidates.is_empty());
-    add("commit-limit", session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    let full = finding.about.as_deref() == Some(crate::hypothesis::host::FULL_AT_CRASH);
+    add("commit-limit", full || session.host_ooms.iter().any(|oom| oom.kind == "paging-file"));
+    add("later-prompts", finding.figures.iter().any(|figure| figure.name == crate::hypothesis::slow::FIRST));
     for circumstance in &finding.circumstances {
         if !tags.contains(circumstance) {
             tags.push(circumstance.clone());

@@ -7,6 +7,9 @@ use crate::hypothesis::context::Context;
 use crate::hypothesis::finding::Finding;
 use crate::hypothesis::growth;
 
+/// Texts of a log that is an excerpt rather than a log.
+const FEW: u64 = 5;
+
 /// What ComfyUI's start would have told, and this log does not.
 fn missing_of_start(view: &Context<'_>, messages: &Messages<'_>) -> String {
     let session = view.session;
@@ -67,6 +70,11 @@ pub fn cannot_tell(
     let no_start = session.fact("total_vram_mib").is_none() && !missing.is_empty();
     let key = if session.start.is_some() { "gap-start-part" } else { "gap-start" };
     add(key, no_start, &[("missing", &missing)]);
+    let raised = session.exceptions.iter().any(|one| one.node.is_some() || !one.frames.is_empty());
+    let untold = id.is_wrong() && session.title.is_none() && !raised && !chosen.crash && view.timeline.events <= FEW;
+    let failed = !session.ooms.is_empty() || !session.host_ooms.is_empty();
+    let named = chosen.figures.iter().any(|figure| figure.name == "node");
+    add("gap-node", untold && failed && !named, &[]);
     add("gap-version", view.span.is_unknown() && !no_start, &[]);
     add("gap-last-call", id == Verdict::LeakConfirmed, &[]);
     add("gap-kill-cause", id == Verdict::HostOom && chosen.grade < crate::hypothesis::finding::Grade::Strong, &[]);

@@ -18,7 +18,9 @@ pub(super) fn bugs(packs: &Packs) -> String {
         row(&mut out, "Versions", &span(since, until.as_deref()));
         row(&mut out, "Repaired in", &bug.fixed_in.map(|version| version.to_string()).unwrap_or_default());
         row(&mut out, "Found by", &bug.signature.iter().map(|text| code(text)).collect::<Vec<_>>().join(", "));
-        for (name, field) in [("Until then", "workaround"), ("Said", "said"), ("The log cannot show", "needs")] {
+        for (name, field) in
+            [("What helps meanwhile", "workaround"), ("Said", "said"), ("The log cannot show", "needs")]
+        {
             row(&mut out, name, &plain(text(field)));
         }
         row(

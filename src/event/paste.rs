@@ -61,7 +61,18 @@ impl Paste {
     /// Known texts with their capital letters.
     fn restored(&self, piece: &str) -> String {
         let Some(known) = &self.known else { return piece.to_owned() };
-        known.replace_all(piece, &self.written)
+        let bytes = piece.as_bytes();
+        let letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        let mut whole = String::with_capacity(piece.len());
+        known.replace_all_with(piece, &mut whole, |found, text, whole| {
+            // `mb` is a unit, and two letters of `combine`.
+            let inside = letter(Some(found.start())) && letter(found.start().checked_sub(1))
+                || letter(found.end().checked_sub(1)) && letter(Some(found.end()));
+            let written = self.written.get(found.pattern().as_usize()).map_or(text, String::as_str);
+            whole.push_str(if inside { text } else { written });
+            true
+        });
+        whole
     }
 }
 
@@ -98,6 +109,7 @@ mod tests {
             )
         );
         assert_eq!(pieces.len(), 3);
+        assert_eq!(paste.restored("12 mb in combine_video"), "12 MB in combine_video");
     }
 
     #[test]

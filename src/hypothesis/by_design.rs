@@ -13,6 +13,8 @@ use crate::text;
 
 /// A printed budget within this share of the formula's result fits it.
 const FITS: f64 = 0.002;
+/// The figure of steps that became several times slower.
+pub const SLOWER_FIGURE: &str = "slower";
 /// Seconds per step so many times those of an earlier prompt are the sign of spilling.
 const SLOWER: f64 = 3.0;
 
@@ -321,7 +323,7 @@ fn residency(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let mut figures = Vec::new();
     if let Some((_, factor)) = thrash {
         figures.push(told(
-            "slower",
+            SLOWER_FIGURE,
             messages.text("figure-slower", &[("factor", &text::number(factor, 0))]),
             Basis::Measured,
             Vec::new(),

@@ -100,7 +100,7 @@ impl<'t> Context<'t> {
         given_limit_mib: Option<f64>,
     ) -> Option<Self> {
         let session = timeline.sessions.get(index)?;
-        let (span, version) = version_of(timeline, session, messages);
+        let (span, version) = super::span::version_of(timeline, session, messages);
         let flags = session.flags.iter().map(|flag| flag.name.clone()).collect();
         let mut view = Self {
             session,
@@ -326,53 +326,4 @@ fn gpu_of(session: &Session, packs: &Packs) -> Gpu {
         lines.find_map(|line| at(SignPlace::Fault).find(|sign| sign.fits(line)))
     });
     sign.and_then(|sign| Gpu::named(&sign.is)).unwrap_or(Gpu::Unknown)
-}
-
-fn version_of(timeline: &Timeline, session: &Session, messages: &Messages<'_>) -> (VersionSpan, VersionReport) {
-    let wording = timeline.wording;
-    let mut report =
-        VersionReport { exact: None, from: None, before: None, basis: "unknown".to_owned(), evidence: Vec::new() };
-    let printed = session.fact("comfyui_version");
-    let number = printed.and_then(|fact| fact.value.as_text()).and_then(Version::parse);
-    let span = match (number, printed) {
-        (Some(version), Some(fact)) => {
-            report.evidence.push(super::finding_builder::evidence(&fact.at, None));
-            let text = fact.value.as_text().unwrap_or_default();
-            let newer_text = wording.from.filter(|from| *from > version);
-            let after_commits = text.contains("-g")
-                || session
-                    .fact("git_describe")
-                    .is_some_and(|git| git.value.as_text().is_some_and(|git| git.contains("-g")));
-            if after_commits || newer_text.is_some() {
-                report.basis = "checkout".to_owned();
-                if let (Some(_), Some(at)) = (newer_text, &timeline.wording_from) {
-                    report.evidence.push(super::finding_builder::evidence(at, None));
-                }
-                let reached = newer_text.unwrap_or(version).max(version);
-                let next =
-                    messages.packs.releases.iter().map(|release| release.version).find(|release| *release > reached);
-                VersionSpan { from: Some(version), before: next, exact: None }
-            } else {
-                report.basis = if fact.weak { "report" } else { "printed" }.to_owned();
-                VersionSpan::exactly(version)
-            }
-        }
-        _ => {
-            if !wording.is_unknown() {
-                report.basis = "wording".to_owned();
-            }
-            for at in [&timeline.wording_from, &timeline.wording_until].into_iter().flatten() {
-                report.evidence.push(super::finding_builder::evidence(at, None));
-            }
-            match (wording.from, wording.before) {
-                // Texts of two times in one log: a fork, or two logs pasted together.
-                (Some(from), Some(before)) if from >= before => VersionSpan { from: None, before: None, exact: None },
-                _ => wording,
-            }
-        }
-    };
-    report.exact = span.exact.map(|version| version.to_string());
-    report.from = span.from.map(|version| version.to_string());
-    report.before = span.before.map(|version| version.to_string());
-    (span, report)
 }

@@ -225,10 +225,37 @@ pub fn beside(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> 
     figures
 }
 
+/// The model that was requested right above the exception of the chosen finding, while it was loaded.
+pub fn loaded_before(view: &Context<'_>, messages: &Messages<'_>, chosen: &Finding) -> Option<Figure> {
+    const NEAR: u64 = 3;
+    let known = |figure: &Figure| matches!(figure.name.as_str(), "where" | "in-flight" | "node");
+    if chosen.id != Verdict::OtherError || chosen.figures.iter().any(known) {
+        return None;
+    }
+    let session = view.session;
+    let failed = session.exceptions.iter().rev().find(|one| chosen.prompt == Some(one.prompt))?.at.place.line;
+    let loads =
+        session.loads.iter().filter_map(|(class, load)| Some((class, load.last.as_ref().or(load.first.as_ref())?)));
+    let dynamic = session.dynamic.iter().map(|(class, dynamic)| (class, &dynamic.at));
+    let near = |line: u64| line < failed && failed - line <= NEAR;
+    let (class, at) = loads.chain(dynamic).filter(|(_, at)| near(at.place.line)).max_by_key(|(_, at)| at.place.line)?;
+    let line = at.place.line.to_string();
+    let text = messages.text("figure-loading-before", &[("class", class), ("line", &line)]);
+    Some(told("where", text, Basis::Measured, vec![at.place.line]))
+}
+
+/// The node that failed, with its pack where that is known.
+pub fn node_text(node: &str, messages: &Messages<'_>) -> String {
+    match messages.packs.pack_of(node) {
+        Some(pack) => messages.text("figure-node-pack", &[("node", node), ("pack", &pack.name)]),
+        None => messages.text("figure-node", &[("node", node)]),
+    }
+}
+
 /// The node of the workflow in which it failed.
 fn node_figure(exception: &Exception, messages: &Messages<'_>) -> Option<Figure> {
     let node = exception.node.as_ref()?;
-    let text = messages.text("figure-node", &[("node", node)]);
+    let text = node_text(node, messages);
     Some(told("node", text, Basis::Measured, vec![exception.at.place.line]))
 }
 

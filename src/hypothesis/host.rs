@@ -3,6 +3,9 @@
 //! Long: the ways in which RAM ends a process are weighed against each other.
 
 mod allocation;
+mod full;
+
+pub use full::FULL as FULL_AT_CRASH;
 
 use super::Case;
 use super::context::{Context, LimitSource, Os};
@@ -44,6 +47,8 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     if let Some(ending) = view.ending() {
         if ending.kind == EndingKind::Killed {
             findings.push(kill_finding(view, messages, ending));
+        } else if let Some(finding) = full::at_crash(view, messages, ending) {
+            findings.push(finding);
         } else if ending.in_flight.is_some() {
             findings.extend(silent_end(view, messages, ending));
         }
@@ -133,6 +138,7 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
         lines.push(evidence(at, Some(messages.text("remark-in-flight", &[]))));
     }
     let mut figures = in_flight_figures(view, messages, ending);
+    figures.extend(daemon_figure(messages, ending));
     figures.extend(limit_figures(view, messages));
     figures.extend(greedy_pins(view, messages).filter(|_| id == Verdict::HostOom));
     let settle = match (killed.memory_proven, id) {
@@ -152,6 +158,15 @@ fn kill_finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending) ->
         draft = draft.about(IN_CONTAINER);
     }
     draft.because(lines)
+}
+
+/// RAM that the process held when a daemon ended it, where the line tells it.
+fn daemon_figure(messages: &Messages<'_>, ending: &Ending) -> Option<Figure> {
+    let at = ending.daemon.as_ref()?;
+    let hit = messages.packs.matcher().find(at.text.as_bytes())?;
+    let mib: f64 = std::str::from_utf8(hit.captures.get("rss")?.text).ok()?.parse().ok()?;
+    let text = messages.text("figure-daemon-rss", &[("size", &text::mib(mib))]);
+    Some(figure("daemon-rss", text, Basis::Measured, mib, "MiB", vec![at.place.line]))
 }
 
 /// A ceiling on pinned memory that leaves next to nothing for the rest: harmless with swap, fatal without.

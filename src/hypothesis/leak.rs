@@ -126,7 +126,11 @@ fn leak_finding(
     if let Some(clone) = &view.session.counts.device_clones {
         against.push(super::finding_builder::counted(clone, Some(messages.text("remark-device-clone", &[]))));
     }
-    let settle = if view.nodes_off() { "settle-leak-core" } else { "settle-leak" };
+    let settle = match (view.nodes_off(), clones.is_some()) {
+        (_, true) => "settle-leak-clone",
+        (true, _) => "settle-leak-core",
+        (false, _) => "settle-leak",
+    };
     FindingBuilder::new(id, view.number, status, summary)
         .about(class)
         .grade(grade, reason)
@@ -137,9 +141,15 @@ fn leak_finding(
         .because(lines)
 }
 
-/// Prompts in which a pass told what is held. From one alone, growth cannot be told.
-fn prompts_seen(leak: &Leak) -> usize {
-    leak.curve.iter().filter(|point| point.held > 0).count()
+/// Ended prompts in which a pass told what is held: a later pass of one that runs may tell of more. From one alone,
+/// growth cannot be told.
+fn prompts_seen(view: &Context<'_>, leak: &Leak) -> usize {
+    leak.curve.iter().filter(|point| point.held > 0 && Some(point.prompt) != running(view)).count()
+}
+
+/// The prompt that had not ended.
+fn running(view: &Context<'_>) -> Option<u64> {
+    view.session.prompt_list.last().filter(|prompt| !prompt.ended).map(|prompt| prompt.number)
 }
 
 /// MiB that the held models take, by the size of the class's last load, and the line that gave it.
@@ -150,9 +160,12 @@ fn held_mib(view: &Context<'_>, class: &str, leak: &Leak) -> Option<(f64, u64)> 
 }
 
 /// Models more per prompt, by the ends of the curve, and over how many prompts.
-fn growth_per_prompt(leak: &Leak) -> Option<(f64, u64)> {
-    let first = leak.curve.iter().find(|point| point.held > 0)?;
-    let last = leak.curve.iter().rev().find(|point| point.held > 0)?;
+fn growth_per_prompt(view: &Context<'_>, leak: &Leak) -> Option<(f64, u64)> {
+    let held: Vec<&CurvePoint> = leak.curve.iter().filter(|point| point.held > 0).collect();
+    // A prompt that runs may still tell of more.
+    let ended = held.iter().filter(|point| Some(point.prompt) != running(view)).count();
+    let told = if ended > 1 { held.get(..ended)? } else { &held };
+    let (first, last) = (told.first()?, told.last()?);
     let prompts = last.prompt.checked_sub(first.prompt).filter(|prompts| *prompts > 0)?;
     Some(((last.held as f64 - first.held as f64) / prompts as f64, prompts + 1))
 }
@@ -166,14 +179,14 @@ fn grade(view: &Context<'_>, messages: &Messages<'_>, leak: &Leak, sum_grew: boo
         return (Grade::Moderate, messages.text("grade-leak-device-clone", &[]));
     }
     if leak.grew > 0
-        && let Some((_, prompts)) = growth_per_prompt(leak)
+        && let Some((_, prompts)) = growth_per_prompt(view, leak)
     {
         let (grew, prompts) = ((leak.grew + 1).to_string(), prompts.to_string());
         return (Grade::Strong, messages.text("grade-leak-grows", &[("grew", &grew), ("prompts", &prompts)]));
     }
     let passes = view.session.leak_passes;
     if passes > 1 {
-        let steady = !sum_grew && prompts_seen(leak) > 1;
+        let steady = !sum_grew && prompts_seen(view, leak) > 1;
         let key = if steady { "grade-leak-steady" } else { "grade-leak-passes" };
         return (Grade::Strong, messages.text(key, &[("passes", &passes.to_string())]));
     }
@@ -239,14 +252,18 @@ fn figures(
             lines,
         ));
     }
-    if let Some(at) = &leak.first_warning {
-        let new = what_was_new(view, leak);
+    let clones = view.session.counts.device_clones.is_some();
+    if let Some(at) = leak.first_warning.as_ref().filter(|_| !clones) {
+        // What a log shows first is the first only where it shows the start.
+        let begins = view.session.start.is_some();
+        let new = what_was_new(view, leak).filter(|_| begins);
         let prompt = leak.first_prompt.to_string();
         let text = match new {
             Some((what, line)) => {
                 messages.text("figure-began-new", &[("prompt", &prompt), ("what", &what), ("line", &line.to_string())])
             }
-            None => messages.text("figure-began", &[("prompt", &prompt)]),
+            None if begins => messages.text("figure-began", &[("prompt", &prompt)]),
+            None => messages.text("figure-began-part", &[("prompt", &prompt)]),
         };
         figures.push(told("began", text, Basis::Measured, vec![at.place.line]));
     }

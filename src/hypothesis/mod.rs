@@ -25,6 +25,7 @@ pub(crate) mod phase;
 pub(crate) mod refused;
 pub(crate) mod reload;
 pub(crate) mod slow;
+pub(crate) mod span;
 pub(crate) mod start;
 pub(crate) mod version_bug;
 pub(crate) mod watchdog;

@@ -58,7 +58,9 @@ impl Scene {
     /// Of a GPU's out-of-memory.
     pub fn of_oom(oom: &OomRecord, view: &Context<'_>, messages: &Messages<'_>) -> Self {
         let exception = failed_in(view, oom.prompt);
-        let mut scene = Self::of_exception(exception, oom.node.as_deref(), messages);
+        // A dialog's text names the node above the message.
+        let title = view.session.title.as_ref().map(|title| title.node.as_str());
+        let mut scene = Self::of_exception(exception, oom.node.as_deref().or(title), messages);
         if scene.phase.is_none() {
             scene.phase = by_lines(oom, view, messages);
         }

@@ -137,7 +137,9 @@ fn clause(refusal: &Refusal, messages: &Messages<'_>) -> String {
     let input = refusal.input.as_deref().unwrap_or_default();
     let node = node(refusal, messages);
     let folder = folder(refusal, messages);
+    let pack = refusal.node_type.as_deref().and_then(|node| messages.packs.pack_of(node));
     let key = match refusal.kind.as_str() {
+        MISSING_NODE if pack.is_some() => "refusal-missing-node-pack",
         MISSING_NODE => "refusal-missing-node",
         NO_CLASS => "refusal-no-class",
         NOT_IN_LIST if refusal.list_is_empty() && is_file(value) => "refusal-empty-list",
@@ -151,8 +153,17 @@ fn clause(refusal: &Refusal, messages: &Messages<'_>) -> String {
         _ => "refusal-other",
     };
     let folder = folder.unwrap_or_default();
-    let text = &refusal.at.text;
-    messages.text(key, &[("node", &node), ("value", value), ("input", input), ("folder", folder), ("text", text)])
+    let text = refusal.at.text.as_str();
+    let pack = pack.map_or("", |pack| pack.name.as_str());
+    let values = [
+        ("node", node.as_str()),
+        ("value", value),
+        ("input", input),
+        ("folder", folder),
+        ("text", text),
+        ("pack", pack),
+    ];
+    messages.text(key, &values)
 }
 
 fn further(reasons: &[&Refusal], messages: &Messages<'_>) -> Vec<Figure> {
@@ -201,6 +212,9 @@ fn values(view: &Context<'_>, reasons: &[&Refusal], messages: &Messages<'_>) -> 
     add("at_node", first.map(|reason| node(reason, messages)));
     let types: Vec<&str> =
         unique(reasons.iter().filter(|one| one.kind == MISSING_NODE).filter_map(|one| one.node_type.as_deref()));
+    let packs = unique(types.iter().filter_map(|node| Some(messages.packs.pack_of(node)?.name.as_str())));
+    let all_known = types.iter().all(|node| messages.packs.pack_of(node).is_some());
+    add("node_pack", packs.first().filter(|_| all_known && packs.len() == 1).map(|pack| (*pack).to_owned()));
     add("node_types", Some(types.join(&messages.text("list-comma", &[]))));
     let model = reasons.iter().find(|one| one.kind == NOT_IN_LIST && one.value.as_deref().is_some_and(is_file));
     let of_folder = |one: &&&Refusal| {

@@ -186,6 +186,8 @@ fn rebuilt(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
     let session = case.view.session;
     let once = session.loads.values().all(|load| load.reload_prompts == 0 && load.rebuilt_prompts == 0);
+    // With dynamic VRAM the same line stands at each use, whether weights are read again or not.
+    let once = once && session.dynamic.values().all(|dynamic| dynamic.prepared < PROMPTS_NEEDED);
     let found = case.has(Verdict::ReloadEachPrompt);
     if found || session.prompts.executed < PROMPTS_NEEDED || session.loads.is_empty() || !once {
         return Vec::new();

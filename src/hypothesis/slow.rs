@@ -2,6 +2,7 @@
 
 mod prompts;
 
+pub use prompts::drift;
 use prompts::{comparison, main_bar, slowdown, slower, step};
 
 use super::Case;
@@ -13,12 +14,17 @@ use crate::catalog::{EventKind, FlagRole, SignDef, SignOf, Verdict};
 use crate::text;
 use crate::timeline::{Prompt, Silence, Steps};
 
+/// The figure of a first prompt beside a later one.
+pub const FIRST: &str = "first-prompt";
 /// The word of `--asked` for it.
 pub const WORD: &str = "slow";
 /// So many times the seconds per step of equal work are a slowdown.
 const STEP_SLOWER: f64 = 2.0;
 /// The same of whole prompts, which hold other work too.
 const PROMPT_SLOWER: f64 = 3.0;
+/// So many times the first prompt's time is a slowdown from prompt to prompt, and so many prompts are told.
+const DRIFT: f64 = 1.3;
+const DRIFT_SHOWN: usize = 8;
 /// Seconds below which a difference is none.
 const WORTH: f64 = 5.0;
 /// Seconds from which on a wait is told where somebody asked.
@@ -215,8 +221,19 @@ fn in_part(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 
 /// Where the time of the slowest prompt went, where nothing stands out.
 fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
-    let prompt = slowest(view)?;
+    let prompts: Vec<&Prompt> = view
+        .session
+        .prompt_list
+        .iter()
+        .filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted)
+        .collect();
+    // Where several ran, a later one tells what each costs; the first one reads files besides.
+    let (first, prompt) = match prompts.as_slice() {
+        [first, .., last] if prompts.len() > 2 => (Some(*first), *last),
+        _ => (None, slowest(view)?),
+    };
     let summary = budget_text(prompt, view, messages)?;
+    let first = first.and_then(|first| budget(first, view, messages));
     let reloading =
         view.asks(FlagRole::Reloading).map(|flag| (flag, messages.text("slow-reloading", &[("flag", &flag.name)])));
     let mut lines: Vec<_> = prompt.executed_at.iter().map(|at| evidence(at, None)).collect();
@@ -225,6 +242,7 @@ fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
         lines.push(evidence(&flag.at, None));
         figures.push(told("reloading", text, Basis::Formula, vec![flag.at.place.line]));
     }
+    figures.extend(first.map(|first| Figure { name: FIRST.to_owned(), ..first }));
     let cut = view.ending().is_some_and(|ending| ending.in_flight.is_some());
     let verdict = if cut { Verdict::InsufficientEvidence } else { Verdict::NoFault };
     let status = if cut { Status::NotAssessable } else { Status::Confirmed };
@@ -270,7 +288,9 @@ fn budget_text(prompt: &Prompt, view: &Context<'_>, messages: &Messages<'_>) -> 
     let (whole_text, steps_text) = (span(whole, messages), span(steps, messages));
     let (loads_text, rest_text) = (span(loads, messages), span(rest, messages));
     let bar = main_bar(prompt);
-    let (count, each) = bar.map_or_else(Default::default, |bar| (bar.done.to_string(), step(bar)));
+    let timed = prompt.bars.iter().filter(|bar| bar.seconds().is_some());
+    let done: u64 = timed.map(|bar| bar.done).sum();
+    let (count, each) = (done.to_string(), text::number(steps / done.max(1) as f64, 2));
     let values = [
         ("number", number.as_str()),
         ("whole", &whole_text),

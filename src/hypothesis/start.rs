@@ -36,6 +36,23 @@ pub fn has_ended(view: &Context<'_>) -> bool {
     ended_by(view).is_some()
 }
 
+/// What the start tells of version and machine.
+fn read(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let session = view.session;
+    let size = |key: &str, mib: f64| messages.text(key, &[("size", &crate::text::mib(mib))]);
+    let version =
+        session.text("comfyui_version").map(|version| messages.text("start-read-version", &[("version", version)]));
+    let card = session.text("device").map(str::to_owned);
+    let vram = session.fact("total_vram_mib").and_then(|_| view.vram_mib()).map(|mib| size("start-read-vram", mib));
+    let ram = session.fact("total_ram_mib").and_then(|_| view.ram_mib()).map(|mib| size("start-read-ram", mib));
+    let lines = ["comfyui_version", "device", "total_vram_mib"];
+    let lines: std::collections::BTreeSet<u64> =
+        lines.iter().filter_map(|name| session.fact(name)).map(|fact| fact.at.place.line).collect();
+    let parts: Vec<String> = [version, card, vram, ram].into_iter().flatten().collect();
+    let text = messages.text("figure-start-read", &[("what", &parts.join(messages.list_mark()))]);
+    (parts.len() > 1).then(|| told("start-read", text, Basis::Measured, lines.into_iter().collect()))
+}
+
 /// ComfyUI ended while it started, and no line names an error; or the log ends there. `log` tells where the rest of it is.
 pub fn finding(view: &Context<'_>, messages: &Messages<'_>, log: &str) -> Option<Finding> {
     let start = unfinished(view)?;
@@ -46,6 +63,7 @@ pub fn finding(view: &Context<'_>, messages: &Messages<'_>, log: &str) -> Option
         let text = messages.text("figure-start-next", &[("stage", &stage), ("line", &line), ("next", &next)]);
         figures.push(told("start-stage", text, Basis::Measured, vec![start.at.place.line]));
     }
+    figures.extend(read(view, messages));
     figures.extend(super::logged_error::figures_beside(None, view, messages));
     let last = |remark: &str| -> EvidenceReport { evidence(&start.at, Some(messages.text(remark, &[]))) };
     match ended_by(view) {

@@ -155,7 +155,8 @@ impl Brief<'_> {
         let running = u64::from(self.report.ending.in_flight.is_some());
         let counts = [
             ("received", of(|one| one.got)),
-            ("ended", of(|one| one.executed - one.failed.min(one.executed))),
+            ("ended", of(|one| one.executed.saturating_sub(one.failed + one.interrupted))),
+            ("interrupted", of(|one| one.interrupted)),
             ("failed", failed),
             ("refused", of(|one| one.invalid)),
             ("ignored", of(|one| one.ignored)),

@@ -73,7 +73,10 @@ pub(crate) fn quotes(evidence: &[EvidenceReport]) -> Vec<Quote> {
 
 fn basis(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
     blocks.push(Block::Section(labels.get("basis")));
-    let known = matches!(report.version.basis.as_str(), "printed" | "checkout" | "wording" | "report" | "unknown");
+    let known = matches!(
+        report.version.basis.as_str(),
+        "printed" | "checkout" | "revision" | "wording" | "stamps" | "report" | "contradictory" | "unknown"
+    );
     let why = match known {
         true => labels.get(&format!("version-basis-{}", report.version.basis)),
         false => report.version.basis.clone(),

@@ -367,7 +367,8 @@ fn fitness(read: &Read, messages: &Messages<'_>) -> Fitness {
     }
     Fitness {
         lines: intake.lines,
-        understood: read.tally.understood,
+        // Several texts in one line are known one by one.
+        understood: read.tally.understood.min(read.tally.texts),
         texts: read.tally.texts,
         encoding: intake.encoding.to_owned(),
         cut_end: intake.cut_end,

@@ -13,6 +13,7 @@ mod nodes;
 mod open;
 mod prompt;
 mod refusals;
+mod title;
 mod told;
 
 use std::borrow::Cow;
@@ -29,7 +30,7 @@ use super::names::{NameId, Names, Table};
 use super::note::{Note, overwrite};
 use super::pace::Pace;
 use super::prompts::{PromptDraft, PromptLog};
-use super::session::{Dynamic, Load, Session};
+use super::session::{Dynamic, Load, Session, Title};
 use super::signature_hit::{SignalTracker, SignatureTexts};
 use super::signs::Signs;
 use super::starts::{LeftOut, Starts};
@@ -150,6 +151,8 @@ struct Open {
     refusing: refusals::Refusing,
     /// The message of an announced exception stands in the next line.
     awaits_message: bool,
+    /// A line that may be the title of an error dialog.
+    title: Option<Title>,
     /// Of the thread whose traceback follows.
     thread: Option<String>,
     /// The first text of a start, or the first work where the log shows no start.

@@ -33,7 +33,8 @@ pub use leak::{CurvePoint, Leak};
 pub use pace::{Silence, Steps};
 pub use refusal::Refusal;
 pub use session::{
-    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, UNNAMED, Unloads,
+    Counts, Dynamic, Fact, FactJson, Flag, Load, LoneError, NodeFolder, Prompt, PromptCounts, Session, Title, UNNAMED,
+    Unloads,
 };
 pub use signature_hit::{SignatureHit, SignatureTexts};
 pub use stage::Start;

@@ -202,6 +202,13 @@ impl Load {
     }
 }
 
+/// The node that an error dialog names above its message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Title {
+    pub node: String,
+    pub line: u64,
+}
+
 /// `prepared for dynamic VRAM loading` lines of one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Dynamic {
@@ -311,6 +318,8 @@ pub struct Session {
     pub error_notices: Vec<Evidence>,
     pub server_ready: Option<Evidence>,
     pub stopped: Option<Evidence>,
+    /// The node of the last error dialog.
+    pub title: Option<Title>,
     /// How this start ended.
     pub ending: Option<Ending>,
     /// Models held over all classes: after the first, the last and the worst pass.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::evidence::Evidence;
 use crate::catalog::Packs;
-use crate::event::{At, Event};
+use crate::event::Event;
 
 /// Lines of one rule that are searched before the rule is taken as known.
 const LINES_PER_RULE: u8 = 3;
@@ -27,8 +27,10 @@ pub struct SignatureHit {
     pub first: Evidence,
     /// Prompts in which it was seen.
     pub prompts: BTreeSet<u64>,
-    /// Last line that was counted: a message is matched by itself too, and stands for one.
+    /// Last line that was counted, with the rule: a message is matched by itself too, and stands for one; what one rule
+    /// finds several times in a line is as many.
     last_line: u64,
+    last_rule: Option<usize>,
     /// The prompt it was seen in last, and the lines there.
     in_prompt: (u64, u64),
 }
@@ -103,7 +105,7 @@ impl SignalTracker {
         let at = &event.at;
         if always {
             for number in texts.find(at.text) {
-                self.enter(texts, number, at, prompt);
+                self.enter(texts, number, event, prompt);
             }
             return;
         }
@@ -117,12 +119,12 @@ impl SignalTracker {
                 }
             }
             for number in found {
-                self.enter(texts, number, at, prompt);
+                self.enter(texts, number, event, prompt);
             }
         } else if !searched.hits.is_empty() {
             let hits = std::mem::take(&mut searched.hits);
             for number in &hits {
-                self.enter(texts, *number, at, prompt);
+                self.enter(texts, *number, event, prompt);
             }
             self.searched(event).hits = hits;
         }
@@ -146,7 +148,8 @@ impl SignalTracker {
         &mut self.of_others[index].1
     }
 
-    fn enter(&mut self, texts: &SignatureTexts, number: usize, at: &At<'_>, prompt: u64) {
+    fn enter(&mut self, texts: &SignatureTexts, number: usize, event: &Event<'_>, prompt: u64) {
+        let at = &event.at;
         if number >= self.seen.len() {
             self.seen.resize(number + 1, None);
         }
@@ -159,12 +162,16 @@ impl SignalTracker {
                 first: Evidence::of(at),
                 prompts: BTreeSet::new(),
                 last_line: 0,
+                last_rule: None,
                 in_prompt: (prompt, 0),
             })
         });
-        if signal.last_line != at.place.line {
+        let rule = event.rule.map(crate::catalog::Rule::number);
+        let repeated = rule.is_some() && rule == signal.last_rule;
+        if signal.last_line != at.place.line || repeated {
             signal.count += 1;
             signal.last_line = at.place.line;
+            signal.last_rule = rule;
             if signal.in_prompt.0 != prompt {
                 signal.in_prompt = (prompt, 0);
             }

@@ -80,3 +80,15 @@ fn black_pictures_are_a_finding_with_the_attention_package_first() {
     let report = triage(&format!("{sage}{run}"), false);
     assert!(report.next_steps[0].text.starts_with("Start once without SageAttention"), "{}", report.next_steps[0].text);
 }
+
+/// Nobody waits for a prompt that was not yet received.
+#[test]
+fn the_time_between_two_prompts_is_no_wait() {
+    let log = "2026-05-17 20:11:08,944 - root - INFO - got prompt\n2026-05-17 20:12:07,516 - root - INFO - Prompt executed in 58.46 seconds\n2026-05-18 17:30:26,867 - root - INFO - got prompt\n2026-05-18 17:31:36,867 - root - INFO - Prompt executed in 70.00 seconds\n";
+    let packs = comfy_triage::catalog::Packs::built_in();
+    let source =
+        comfy_triage::input::Source::from_reader("log", std::io::Cursor::new(log.as_bytes().to_vec())).unwrap();
+    let read = comfy_triage::report::read_log(source, &packs, &comfy_triage::input::ReadOptions::default()).unwrap();
+    let waits: Vec<f64> = read.timeline.sessions[0].silences.iter().map(|silence| silence.seconds.round()).collect();
+    assert_eq!(waits, [70.0, 59.0]);
+}

@@ -38,7 +38,7 @@ fn ctrl_c_in_a_prompt_is_the_users_end() {
     }
     let (report, kind) = ends("");
     assert_eq!((report.verdict.primary.as_str(), kind), ("insufficient-evidence", EndingKind::Abrupt));
-    assert!(next(&report).contains("what the terminal printed after it"));
+    assert!(next(&report).contains("what the terminal printed after this"));
     // What a node raises under that name is the node's.
     let node = "!!! Exception during processing !!! KeyboardInterrupt wrapper broken\nTraceback (most recent call last):\n  File \"/opt/ComfyUI/execution.py\", line 1, in execute\n    run()\nRuntimeError: KeyboardInterrupt wrapper broken\n\nPrompt executed in 1.00 seconds\n";
     assert_eq!(ends(node).0.verdict.primary, "other-error");

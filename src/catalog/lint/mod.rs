@@ -137,6 +137,7 @@ fn ids_of(file: &PackFile) -> BTreeMap<&'static str, Vec<String>> {
     ids.insert("mention", file.mention.iter().map(|item| item.id.clone()).collect());
     ids.insert("cause", file.cause.iter().map(|item| item.id.clone()).collect());
     ids.insert("package", file.package.iter().map(|item| item.id.clone()).collect());
+    ids.insert("node_types", file.node_types.iter().map(|item| item.id.clone()).collect());
     ids.insert("input", file.input.iter().map(|item| item.id.clone()).collect());
     ids.insert("answer", file.answer.iter().map(|item| item.id.clone()).collect());
     ids.insert("stage", file.stage.iter().map(|item| item.id.clone()).collect());

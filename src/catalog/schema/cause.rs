@@ -60,13 +60,38 @@ pub struct InputDef {
     pub folder: String,
 }
 
+/// The node pack that types of nodes belong to. `[[node_types]]`
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeTypesDef {
+    /// Unique.
+    pub id: String,
+    /// As people call the pack, and most often its folder.
+    pub name: String,
+    /// `owner/name`.
+    pub repository: String,
+    /// Day on which it was looked at.
+    pub checked: String,
+    /// Types of nodes; one that ends in `*` stands for all that begin so.
+    pub types: Vec<String>,
+}
+
+/// A known type, or the beginning of several, is that of `node`.
+fn is_type(known: &str, node: &str) -> bool {
+    known.strip_suffix('*').map_or(known == node, |begin| node.starts_with(begin))
+}
+
+impl NodeTypesDef {
+    /// The type belongs to this pack.
+    pub fn fits(&self, node: &str) -> bool {
+        self.types.iter().any(|known| is_type(known, node))
+    }
+}
+
 impl InputDef {
     /// It tells of this input of this type of node. Rows without types are asked last.
     pub fn fits(&self, node: &str, input: &str) -> bool {
-        let of_type = |known: &String| match known.strip_suffix('*') {
-            Some(begin) => node.starts_with(begin),
-            None => known == node,
-        };
+        let of_type = |known: &String| is_type(known, node);
         self.inputs.iter().any(|known| known == input) && (self.nodes.is_empty() || self.nodes.iter().any(of_type))
     }
 }

@@ -20,7 +20,7 @@ pub enum Mark {
 }
 
 /// Keys of `set` that stand for a capture of their own event and are no facts.
-pub const SET_KEYS: [&str; 23] = [
+pub const SET_KEYS: [&str; 24] = [
     "patch_failed",
     "table",
     "kind",
@@ -41,6 +41,7 @@ pub const SET_KEYS: [&str; 23] = [
     "worker",
     "builtin",
     "client",
+    "node_finished",
     "native",
     "crashed",
     "current",

@@ -26,7 +26,7 @@ mod verdict;
 
 pub use answer::AnswerDef;
 pub use bug::{BugDef, BugWhen};
-pub use cause::{CauseDef, InputDef, PackageDef};
+pub use cause::{CauseDef, InputDef, NodeTypesDef, PackageDef};
 pub use class::ClassDef;
 pub use default::{DefaultDef, Term};
 pub use flag::{FlagDef, FlagVersion};

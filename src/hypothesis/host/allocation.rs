@@ -106,7 +106,7 @@ fn figures(
     }
     if let Some(node) = exception.and_then(|exception| exception.node.as_ref()) {
         let at = exception.and_then(|exception| exception.node_line).unwrap_or(line);
-        figures.push(told("node", messages.text("figure-node", &[("node", node)]), Basis::Measured, vec![at]));
+        figures.push(told("node", crate::hypothesis::failure::node_text(node, messages), Basis::Measured, vec![at]));
     }
     let seen = exception.and_then(|exception| exception.requester.as_ref().or(exception.phase.as_ref()));
     if let Some(sign) = seen.filter(|sign| !sign.function.is_empty()) {

@@ -13,9 +13,9 @@ pub(super) fn held_summary(view: &Context<'_>, messages: &Messages<'_>, class: &
         .map_or_else(String::new, |(mib, _)| messages.text("leak-about", &[("total", &text::mib(mib))]));
     let first = leak.curve.iter().find(|point| point.held > 0).map_or(0, |point| point.held).to_string();
     let peak = leak.held_max.unwrap_or(0).to_string();
-    let prompts = leak.curve.len().to_string();
-    let one_more = growth_per_prompt(leak).is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt));
-    let key = match (leak.grew > 0, one_more, prompts_seen(leak)) {
+    let prompts = prompts_seen(view, leak).to_string();
+    let one_more = growth_per_prompt(view, leak).is_some_and(|(per_prompt, _)| (0.95..=1.05).contains(&per_prompt));
+    let key = match (leak.grew > 0, one_more, prompts_seen(view, leak)) {
         (true, true, _) => "leak-one-more-per-prompt",
         (true, false, _) => "leak-growing",
         (false, _, 0..=1) => "leak-once",

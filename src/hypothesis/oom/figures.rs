@@ -102,7 +102,7 @@ fn place(oom: &OomRecord, scene: &Scene, messages: &Messages<'_>) -> Vec<Figure>
     let mut list = Vec::new();
     if let Some(node) = &oom.node {
         let line = oom.node_line.unwrap_or(oom.at.place.line);
-        list.push(told("node", messages.text("figure-node", &[("node", node)]), Basis::Measured, vec![line]));
+        list.push(told("node", crate::hypothesis::failure::node_text(node, messages), Basis::Measured, vec![line]));
     }
     let seen = scene.phase.as_ref().filter(|seen| seen.basis == Basis::Measured);
     if let Some((function, line)) = seen.and_then(|seen| seen.function.as_deref().zip(seen.line)) {

@@ -1,11 +1,11 @@
 //! Two prompts that did equal work in unequal time.
 
-use super::{PROMPT_SLOWER, STEP_SLOWER, WAIT, WORTH, budget, span};
+use super::{DRIFT, DRIFT_SHOWN, PROMPT_SLOWER, STEP_SLOWER, WAIT, WORTH, budget, span};
 use crate::catalog::Verdict;
 use crate::catalog::messages::Messages;
 use crate::hypothesis::context::Context;
-use crate::hypothesis::finding::{Finding, Grade, Status};
-use crate::hypothesis::finding_builder::{FindingBuilder, evidence};
+use crate::hypothesis::finding::{Basis, Figure, Finding, Grade, Status};
+use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
 use crate::text;
 use crate::timeline::{Prompt, Steps};
 
@@ -116,4 +116,22 @@ pub(super) fn slowdown(slower: &Slower<'_>, view: &Context<'_>, messages: &Messa
         .figures(figures)
         .settle(messages.text("settle-slow", &[]))
         .because(lines.map(|at| evidence(at, None)).collect())
+}
+
+/// Prompts of which each took longer than the one before.
+pub fn drift(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
+    let ran = view.session.prompt_list.iter().filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted);
+    let seconds: Vec<f64> = ran.filter_map(|prompt| prompt.seconds).collect();
+    let (first, rest) = seconds.split_first()?;
+    let longer = seconds.windows(2).all(|pair| matches!(pair, [a, b] if b > a));
+    let shown = view.session.prompts_left_out == 0 && (3..=DRIFT_SHOWN).contains(&seconds.len());
+    let last = rest.last()?;
+    if !longer || !shown || *last < first * DRIFT || last - first < WAIT {
+        return None;
+    }
+    let list: Vec<String> = rest.iter().map(|seconds| text::number(*seconds, 1)).collect();
+    let values = [("first", text::number(*first, 1)), ("rest", list.join(messages.list_mark()))];
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let lines = view.session.prompt_list.iter().filter_map(|prompt| Some(prompt.executed_at.as_ref()?.place.line));
+    Some(told("drift", messages.text("figure-drift", &values), Basis::Measured, lines.collect()))
 }

@@ -118,10 +118,9 @@ impl Judge<'_, '_> {
         } else {
             (Outcome::Unchanged, "compare-leak-same")
         };
-        let values =
-            [("class", other), ("was", &was.to_string()), ("is", &is.to_string()), ("prompts", &both.to_string())]
-                .map(|(name, value)| (name, value.to_owned()));
-        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let models = self.messages.count("model-one", "model-many", is, &[]);
+        let (was, both) = (was.to_string(), both.to_string());
+        let values = [("class", other), ("was", was.as_str()), ("models", &models), ("prompts", &both)];
         self.say(outcome, headline, "compare-leak-count-reason", &values, lines)
     }
 

@@ -346,6 +346,8 @@ impl Open {
         let cut_off = !exception.headed && !exception.in_module && exception.place != ExceptionPlace::Prompt;
         if starting && exception.in_execution || cut_off && exception.in_models {
             exception.place = ExceptionPlace::Prompt;
+            // The prompt whose traceback this is ends in the next line that says so.
+            self.prompt.told.failed = true;
         } else if starting && !exception.in_module && !self.shows_start(&exception) {
             exception.place = ExceptionPlace::Unknown;
         }

@@ -35,6 +35,13 @@ pub(super) struct LoadGroup {
 }
 
 impl Open {
+    /// A profiler tells that a node is through: what it had loaded is not at work any more.
+    pub(super) fn node_finished(&mut self) {
+        self.bar = None;
+        self.group = LoadGroup::default();
+        self.last_class = None;
+    }
+
     pub(super) fn load_event(&mut self, what: &What<'_>, at: &At<'_>, signs: &Signs) {
         let prompt = self.session.current_prompt();
         self.begin_prompt(at);

@@ -98,6 +98,7 @@ impl Open {
         self.ready = true;
         self.moved = true;
         self.only_received = false;
+        self.pace.work(true);
     }
 
     /// A native crash was none: the stack below it says nothing either.
@@ -168,6 +169,10 @@ impl Open {
             }
         }
         self.settle_loose(event.what);
+        self.title_event(event);
+        if event.rule.is_some_and(|rule| rule.sets("node_finished")) {
+            self.node_finished();
+        }
         if !is_of_loads(event.what) {
             self.settle_loads();
         }
@@ -330,6 +335,7 @@ impl Open {
     /// A line that no rule knows.
     pub(super) fn plain_line(&mut self, at: &At<'_>, signs: &Signs) {
         self.take_message(at);
+        self.note_title(at);
         self.requirements_command(at, signs);
     }
 

@@ -63,5 +63,7 @@ impl Open {
         self.group = LoadGroup::default();
         self.moved = false;
         self.last_class = None;
+        // Until the next one is received, nothing runs: that time is nobody's.
+        self.pace.work(self.prompt_began);
     }
 }
