@@ -75,7 +75,7 @@ pub fn halvings(units: usize) -> u32 {
     units.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// Rounds for one culprit whose symptom shows every time, at most: control, halvings, two confirmations, and the
+/// Rounds for one culprit whose symptom shows every time, at most one more: control, halvings, two confirmations, and the
 /// controls at the end. `certain`: it shows every time by its nature, so that no control is repeated.
 pub fn expected_rounds(units: usize, certain: bool) -> u32 {
     halvings(units) + 3 + if certain { 0 } else { CONTROLS_LAST }

@@ -73,12 +73,18 @@ fn survey(open: &Open<'_>) -> Result<Survey, InputError> {
     let mut raw = Raw::new(open()?);
     let mut first = true;
     let mut may_be_json = false;
+    let mut before = String::new();
     while let Some(RawLine { text, .. }) = raw.next() {
         if first && !text.trim().is_empty() {
             may_be_json = text.trim_start().starts_with(['{', '[', '"']);
             first = false;
         }
-        survey.window.put(width(&text));
+        // A console may print each line twice: that makes no window as wide as they are.
+        if text != before {
+            survey.window.put(width(&text));
+            before.clear();
+            before.push_str(&text);
+        }
     }
     survey.page = raw.code_page();
     raw.conclude()?;

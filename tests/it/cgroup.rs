@@ -113,7 +113,7 @@ fn the_kernels_kill_is_confirmed_by_its_counter() {
     assert_eq!(done.status.code(), Some(137), "{}", String::from_utf8_lossy(&done.stderr));
     let log = fs::read_to_string(folder.join("x.log")).unwrap();
     assert_eq!(
-        log.strip_prefix(START).unwrap().lines().collect::<Vec<_>>(),
+        log.split_once('\n').unwrap().1.strip_prefix(START).unwrap().lines().collect::<Vec<_>>(),
         [
             "comfy-triage run: memory limit of the cgroup: 134217728 bytes",
             "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_MEMCG",
