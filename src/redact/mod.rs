@@ -271,14 +271,15 @@ impl Redactor {
 fn join(texts: &[Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
     let mut whole = String::new();
     let mut starts = Vec::new();
-    let mut fresh = Vec::new();
+    let mut first = None;
     for (index, text) in texts.iter().enumerate() {
         let stripped = crate::input::stripped(text.as_bytes());
         let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
         let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
         // A stamp or a level where the first line has none: another record begins, and nothing goes on across it.
-        fresh.push(stripped.stamp.is_some() || stripped.tagged);
-        if index > 0 && fresh.first() == Some(&false) && fresh.last() == Some(&true) {
+        let marks = (stripped.stamp.is_some(), stripped.tagged);
+        let (stamped, tagged) = *first.get_or_insert(marks);
+        if (marks.0 && !stamped) || (marks.1 && !tagged) {
             whole.push('\n');
         }
         starts.push((whole.len(), indent));

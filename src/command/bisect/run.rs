@@ -146,7 +146,7 @@ mod unix {
             let judged = read(self.desk, log, None)?;
             change_locked(self.desk, &self.lock, |state| {
                 let mut record = as_asked(self.desk, state, &judged)?;
-                if !status.success() && record.seen == Mark::Good {
+                if !status.success() && matches!(record.seen, Mark::Good | Mark::Void) {
                     record.seen = Mark::Void;
                     record.script_status = Some(status.to_string());
                     record.reason =
