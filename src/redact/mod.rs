@@ -116,7 +116,7 @@ impl Redactor {
             found.iter().for_each(|one| self.note(text, one));
         }
         if texts.len() > 1 {
-            let (whole, starts) = join(&texts);
+            let (whole, starts) = join(&texts, &self.vocabulary);
             for one in self.across(&whole, &starts, false) {
                 self.note(&whole, &one);
                 for piece in pieces(&one.at, &starts) {
@@ -139,7 +139,7 @@ impl Redactor {
         let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
         let mut found = self.found_in(&texts, redrawn, true);
         if texts.len() > 1 {
-            let (whole, starts) = join(&texts);
+            let (whole, starts) = join(&texts, &self.vocabulary);
             for one in self.across(&whole, &starts, true) {
                 for (index, (start, _)) in starts.iter().enumerate() {
                     let end = starts.get(index + 1).map_or(whole.len(), |(next, _)| *next);
@@ -268,7 +268,7 @@ impl Redactor {
 }
 
 /// Broken lines as one text; where each begins in it, and how much of the line was left out before (its prefix).
-fn join(texts: &[Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
+fn join(texts: &[Cow<'_, str>], vocabulary: &Vocabulary) -> (String, Vec<(usize, usize)>) {
     let mut whole = String::new();
     let mut starts = Vec::new();
     let mut first = None;
@@ -276,10 +276,12 @@ fn join(texts: &[Cow<'_, str>]) -> (String, Vec<(usize, usize)>) {
         let stripped = crate::input::stripped(text.as_bytes());
         let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
         let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
-        // A stamp or a level where the first line has none: another record begins, and nothing goes on across it.
+        // A stamp or a level where the first line has none, or a text of ComfyUI's own: another record begins, and
+        // nothing goes on across it.
         let marks = (stripped.stamp.is_some(), stripped.tagged);
         let (stamped, tagged) = *first.get_or_insert(marks);
-        if (marks.0 && !stamped) || (marks.1 && !tagged) {
+        let known = index > 0 && vocabulary.begins(&String::from_utf8_lossy(&stripped.text));
+        if (marks.0 && !stamped) || (marks.1 && !tagged) || known {
             whole.push('\n');
         }
         starts.push((whole.len(), indent));
@@ -311,9 +313,10 @@ fn workflow(text: &str, found: &mut Vec<Found>) {
         ["node_errors", "extra_info", "invalid prompt", "missing_node_type"].iter().any(|mark| text.contains(mark));
     let (Some(begin), false, true) = (text.find('{'), refusal, quoted) else { return };
     if begin < at {
-        // In a report on one line the workflow ends where the line would.
         let rest = text.get(at..).unwrap_or_default();
-        let end = rest.find("\\n").filter(|_| text.get(..begin).is_some_and(|before| before.contains("\\n")));
+        // It ends with its record; in a report on one line, where the line would.
+        let one_line = text.get(..begin).is_some_and(|before| before.contains("\\n"));
+        let end = rest.find('\n').into_iter().chain(rest.find("\\n").filter(|_| one_line)).min();
         found.push(Found::new(Category::Workflow, begin..end.map_or(text.trim_end().len(), |end| at + end)));
     }
 }
