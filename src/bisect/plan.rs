@@ -7,14 +7,12 @@
 use super::evidence::Evidence;
 use super::round::{Blank, Group, Next, Outcome, Problem, Round, Seen, Steadiness, Why};
 use super::set::UnitSet;
+use super::settle::quiet_wanted;
 
 /// Control rounds at the start when the symptom does not show every time: cheaper than hunting for nobody.
 const CONTROLS_FIRST: usize = 3;
 /// Quiet control rounds that are wanted before a second culprit is looked for.
 const CONTROLS_FOR_MORE: usize = 4;
-/// Control rounds at the end, beside the first and the one with all others on: so many quiet ones leave a doubt
-/// of 1.6 % (a half to the sixth) that a symptom of ComfyUI itself which comes and goes fell on a pack by chance.
-const CONTROLS_LAST: u32 = 3;
 /// Rounds in a row with the same units on that did not count, or could not run, until another way is taken.
 const TRIES: usize = 5;
 /// Runs of the same units at most, whatever they are asked for.
@@ -75,10 +73,16 @@ pub fn halvings(units: usize) -> u32 {
     units.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// Rounds for one culprit whose symptom shows every time, at most one more: control, halvings, two confirmations, and the
-/// controls at the end. `certain`: it shows every time by its nature, so that no control is repeated.
+/// Rounds for one culprit whose symptom shows every time, at most: control, halvings, two confirmations, and the
+/// controls at the end that settle that it is not ComfyUI's own and came and went by chance. `certain`: it shows every
+/// time by its nature, so that no control is repeated.
 pub fn expected_rounds(units: usize, certain: bool) -> u32 {
-    halvings(units) + 3 + if certain { 0 } else { CONTROLS_LAST }
+    if certain {
+        return halvings(units) + 3;
+    }
+    // The most rounds are taken where each half that is on shows it.
+    let shown = halvings(units) + 1;
+    shown + u32::try_from(quiet_wanted(units, shown as usize)).unwrap_or(u32::MAX)
 }
 
 /// What rounds that could not run told by themselves.

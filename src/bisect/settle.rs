@@ -19,8 +19,24 @@ const COMPLETE: f64 = 0.02;
 const BY_CHANCE: f64 = 0.0165;
 /// The same when it is of one of those who are named together: several of these stand in question at once.
 const PART_BY_CHANCE: f64 = 0.014;
+/// The control at the start, and the round with all others on.
+const LEAST_QUIET: usize = 2;
 /// The least share of the runs in which such a symptom is taken to show: the first log showed it all along.
 const LEAST_RATE: f64 = 0.5;
+
+/// How likely it is that such a symptom showed `shown` times and stayed away `missed` times just as it would for `more`
+/// guilty ones of `units`.
+fn chance(units: usize, more: usize, shown: usize, missed: usize) -> f64 {
+    let rate = (shown as f64 / (shown + missed).max(1) as f64).max(LEAST_RATE);
+    let power = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+    let choices = (units as f64).powi(power(more));
+    (choices * rate.powi(power(shown)) * (1.0 - rate).powi(power(missed))).min(1.0)
+}
+
+/// Quiet rounds, controls among them, that are wanted at most when one of `units` showed the symptom in `shown` rounds.
+pub(super) fn quiet_wanted(units: usize, shown: usize) -> usize {
+    (LEAST_QUIET..).find(|quiet| chance(units, 1, shown, *quiet) <= BY_CHANCE).unwrap_or(LEAST_QUIET)
+}
 
 impl Search<'_> {
     /// The group that `found` comes down to.
@@ -99,10 +115,8 @@ impl Search<'_> {
     /// if some `more` units were needed as well: `p^shown · (1-p)^missed` for any of these, at the worst share `p`.
     fn by_chance(&self, base: &UnitSet, more: usize) -> f64 {
         let (shown, missed) = self.evidence.rounds_with(base);
-        let rate = (shown as f64 / (shown + missed).max(1) as f64).max(LEAST_RATE);
-        let power = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
-        let choices = (self.problem.units.saturating_sub(self.kept.len()) as f64).powi(power(more));
-        (choices * rate.powi(power(shown)) * (1.0 - rate).powi(power(missed))).min(1.0)
+        let units = self.problem.units.saturating_sub(self.kept.len());
+        chance(units, more, shown, missed)
     }
 
     /// Is there more among `rest`, beside `found`?
