@@ -99,8 +99,7 @@ pub fn cover(name: &str, source: Source<'_>, packs: &Packs, shapes: &mut Shapes)
     Ok(Coverage {
         log: name.to_owned(),
         texts: tally.texts,
-        // Several texts in one line are known one by one.
-        understood: tally.understood.min(tally.texts),
+        understood: tally.understood,
         noise: tally.noise,
         bars: tally.bars,
     })

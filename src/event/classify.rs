@@ -85,7 +85,8 @@ impl<'p, S: EventSink> Classifier<'p, S> {
 
     /// The sink with everything it was told, and how much was understood.
     pub fn into_parts(self) -> (S, Tally) {
-        (self.sink, self.tally)
+        let tally = self.tally();
+        (self.sink, tally)
     }
 
     /// The sink, to look at it while the log still grows.
@@ -95,7 +96,8 @@ impl<'p, S: EventSink> Classifier<'p, S> {
 
     /// How much was understood up to now.
     pub fn tally(&self) -> Tally {
-        self.tally
+        // Several texts in one line are known one by one.
+        Tally { understood: self.tally.understood.min(self.tally.texts), ..self.tally }
     }
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.

@@ -37,7 +37,8 @@ impl<'p> Causes<'p> {
     pub fn find(&self, reason: &str, file: Option<&str>) -> Option<Cause<'p>> {
         self.known.iter().find_map(|(def, compiled)| {
             // Messages of Python are English, so that Unicode's tables, which take most of the time, are not needed.
-            let compile = || RegexBuilder::new(&def.text).unicode(false).build().ok();
+            let build = |unicode| RegexBuilder::new(&def.text).unicode(unicode).build().ok();
+            let compile = || build(false).or_else(|| build(true));
             let expression = compiled.get_or_init(compile).as_ref()?;
             let found = expression.captures(reason.as_bytes())?;
             let group = |name: &str| {

@@ -192,10 +192,7 @@ fn absurd(exception: &Exception, view: &Context<'_>) -> bool {
 }
 
 fn recovered(exception: &Exception, view: &Context<'_>) -> bool {
-    view.session
-        .prompt_list
-        .iter()
-        .any(|prompt| prompt.number > exception.prompt && prompt.ended && !prompt.failed && !prompt.interrupted)
+    view.session.prompt_list.iter().any(|prompt| prompt.number > exception.prompt && prompt.ended_well())
 }
 
 fn short_type(exception: &Exception) -> String {

@@ -28,9 +28,7 @@ pub fn examine(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     let session = view.session;
     let starting =
         session.server_ready.is_none() && !session.has_work() && !session.facts.is_empty() && session.nodes.is_empty();
-    let later = |prompt: &crate::timeline::Prompt| {
-        prompt.first_line > at.place.line && prompt.ended && !prompt.failed && !prompt.interrupted
-    };
+    let later = |prompt: &crate::timeline::Prompt| prompt.first_line > at.place.line && prompt.ended_well();
     let draft = FindingBuilder::new(
         Verdict::OtherError,
         view.number,

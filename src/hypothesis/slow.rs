@@ -221,12 +221,7 @@ fn in_part(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
 
 /// Where the time of the slowest prompt went, where nothing stands out.
 fn spent(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
-    let prompts: Vec<&Prompt> = view
-        .session
-        .prompt_list
-        .iter()
-        .filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted)
-        .collect();
+    let prompts: Vec<&Prompt> = view.session.prompt_list.iter().filter(|prompt| prompt.ended_well()).collect();
     // Where several ran, a later one tells what each costs; the first one reads files besides.
     let (first, prompt) = match prompts.as_slice() {
         [first, .., last] if prompts.len() > 2 => (Some(*first), *last),

@@ -152,7 +152,11 @@ impl Brief<'_> {
         let of =
             |count: fn(&PromptsReport) -> u64| self.report.sessions.iter().map(|one| count(&one.prompts)).sum::<u64>();
         let failed = of(|one| one.failed + one.broken);
+        // Of a server that is up, prompts without an end wait; of one that is gone, nobody works on them.
         let running = u64::from(self.report.ending.in_flight.is_some());
+        let unended = of(|one| one.lost).max(running);
+        let up = self.report.ending.kind == "still-running";
+        let queued = self.report.sessions.last().filter(|_| up).map_or(0, |one| one.prompts.lost);
         let counts = [
             ("received", of(|one| one.got)),
             ("ended", of(|one| one.executed.saturating_sub(one.failed + one.interrupted))),
@@ -160,8 +164,8 @@ impl Brief<'_> {
             ("failed", failed),
             ("refused", of(|one| one.invalid)),
             ("ignored", of(|one| one.ignored)),
-            ("running", running),
-            ("queued", of(|one| one.lost).saturating_sub(running)),
+            ("unended", unended.saturating_sub(queued)),
+            ("queued", queued),
         ];
         if counts.iter().all(|(_, count)| *count == 0) {
             return;

@@ -203,6 +203,8 @@ mod tests {
     /// Every fault that a user can meet at the start has its Chinese, with the same things filled in.
     #[test]
     fn the_common_faults_are_told_in_chinese() {
+        let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
+        assert_eq!([input, usage, packs], [7, 23, 10]);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },

@@ -367,8 +367,7 @@ fn fitness(read: &Read, messages: &Messages<'_>) -> Fitness {
     }
     Fitness {
         lines: intake.lines,
-        // Several texts in one line are known one by one.
-        understood: read.tally.understood.min(read.tally.texts),
+        understood: read.tally.understood,
         texts: read.tally.texts,
         encoding: intake.encoding.to_owned(),
         cut_end: intake.cut_end,

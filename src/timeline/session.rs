@@ -157,6 +157,13 @@ pub struct Prompt {
     pub load_seconds: Option<f64>,
 }
 
+impl Prompt {
+    /// It ended, without an error and without an interrupt.
+    pub fn ended_well(&self) -> bool {
+        self.ended && !self.failed && !self.interrupted
+    }
+}
+
 /// Name of a model that was on the card before the log tells of its class.
 pub const UNNAMED: &str = "";
 

@@ -24,17 +24,14 @@ pub(super) fn at_crash(view: &Context<'_>, messages: &Messages<'_>, ending: &End
     let mut parts: Vec<String> = Vec::new();
     let mut lines: Vec<EvidenceReport> = ending.exit_at.iter().map(|at| evidence(at, None)).collect();
     for (free, total, key) in PARTS {
-        let Some(fact) = view.session.fact(free) else { continue };
-        let Some(left) = fact.value.as_number() else { continue };
-        let Some(all) = view.session.fact(total).and_then(|fact| fact.value.as_number()) else { continue };
+        let fact = view.session.fact(free)?;
+        let left = fact.value.as_number()?;
+        let all = view.session.fact(total).and_then(|fact| fact.value.as_number())?;
         if left > all * LEFT {
             return None;
         }
         parts.push(messages.text(key, &[("free", &text::mib(left)), ("total", &text::mib(all))]));
         lines.push(evidence(&fact.at, None));
-    }
-    if parts.is_empty() {
-        return None;
     }
     let summary = messages.text("host-full-at-crash", &[("parts", &parts.join(messages.list_mark()))]);
     let finding = FindingBuilder::new(Verdict::HostOom, view.number, Status::Likely, summary)

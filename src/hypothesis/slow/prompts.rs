@@ -37,8 +37,7 @@ pub(super) fn equal_work(a: &Prompt, b: &Prompt) -> bool {
 }
 
 pub(super) fn slower<'t>(view: &Context<'t>) -> Option<Slower<'t>> {
-    let ran = |prompt: &&Prompt| prompt.ended && !prompt.failed && !prompt.interrupted;
-    let prompts: Vec<&Prompt> = view.session.prompt_list.iter().filter(ran).collect();
+    let prompts: Vec<&Prompt> = view.session.prompt_list.iter().filter(|prompt| prompt.ended_well()).collect();
     let mut worst: Option<Slower<'t>> = None;
     for (at, slow) in prompts.iter().enumerate() {
         for fast in prompts.iter().take(at).filter(|fast| equal_work(fast, slow)) {
@@ -120,8 +119,8 @@ pub(super) fn slowdown(slower: &Slower<'_>, view: &Context<'_>, messages: &Messa
 
 /// Prompts of which each took longer than the one before.
 pub fn drift(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
-    let ran = view.session.prompt_list.iter().filter(|prompt| prompt.ended && !prompt.failed && !prompt.interrupted);
-    let seconds: Vec<f64> = ran.filter_map(|prompt| prompt.seconds).collect();
+    let ran: Vec<&Prompt> = view.session.prompt_list.iter().filter(|prompt| prompt.ended_well()).collect();
+    let seconds: Vec<f64> = ran.iter().filter_map(|prompt| prompt.seconds).collect();
     let (first, rest) = seconds.split_first()?;
     let longer = seconds.windows(2).all(|pair| matches!(pair, [a, b] if b > a));
     let shown = view.session.prompts_left_out == 0 && (3..=DRIFT_SHOWN).contains(&seconds.len());
@@ -132,6 +131,6 @@ pub fn drift(view: &Context<'_>, messages: &Messages<'_>) -> Option<Figure> {
     let list: Vec<String> = rest.iter().map(|seconds| text::number(*seconds, 1)).collect();
     let values = [("first", text::number(*first, 1)), ("rest", list.join(messages.list_mark()))];
     let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let lines = view.session.prompt_list.iter().filter_map(|prompt| Some(prompt.executed_at.as_ref()?.place.line));
+    let lines = ran.iter().filter_map(|prompt| Some(prompt.executed_at.as_ref()?.place.line));
     Some(told("drift", messages.text("figure-drift", &values), Basis::Measured, lines.collect()))
 }

@@ -25,7 +25,7 @@ impl<'r> Side<'r> {
             .session
             .prompt_list
             .iter()
-            .filter(|prompt| prompt.number > 1 && prompt.ended && !prompt.failed && !prompt.interrupted)
+            .filter(|prompt| prompt.number > 1 && prompt.ended_well())
             .filter_map(|prompt| prompt.seconds)
             .collect();
         Some(Self { run, seconds: seconds(&times), report: run.report.sessions.get(index)?, view })

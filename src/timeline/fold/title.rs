@@ -8,13 +8,16 @@ use crate::timeline::session::Title;
 const GAP: u64 = 2;
 /// Letters of a type that is told from any word.
 const LENGTHS: std::ops::RangeInclusive<usize> = 4..=80;
+/// How Python's classes of errors end: such a word above a message is its kind.
+const KINDS: [&str; 4] = ["Error", "Exception", "Warning", "Interrupt"];
 
-/// The text is one word as types of nodes are written.
+/// The text is one word as types of nodes are written, and no other word: several capitals, or parts joined by a mark.
 fn is_type(text: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.' | '|');
     LENGTHS.contains(&text.len())
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text.chars().any(|c| c.is_ascii_uppercase())
+        && (text.chars().filter(char::is_ascii_uppercase).count() > 1 || text.contains(['_', '|', '+']))
+        && !KINDS.iter().any(|kind| text.ends_with(kind))
         && text.chars().any(|c| c.is_ascii_lowercase())
         && text.ends_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(letters)
@@ -66,7 +69,18 @@ mod tests {
         for node in ["KSampler", "CLIPTextEncode", "NunchakuQwenImageDiTLoader", "ETN_BackgroundRegion"] {
             assert!(is_type(node), "{node}");
         }
-        for other in ["Killed.", "to create public link", "ERROR", "done", "Tue", "C:", ""] {
+        for other in [
+            "Killed.",
+            "to create public link",
+            "ERROR",
+            "done",
+            "Tue",
+            "C:",
+            "",
+            "Sampling",
+            "Loading",
+            "RuntimeError",
+        ] {
             assert!(!is_type(other), "{other}");
         }
     }
