@@ -73,15 +73,10 @@ pub(crate) fn quotes(evidence: &[EvidenceReport]) -> Vec<Quote> {
 
 fn basis(report: &Report, labels: &Labels<'_>, blocks: &mut Vec<Block>) {
     blocks.push(Block::Section(labels.get("basis")));
-    let known = matches!(
-        report.version.basis.as_str(),
-        "printed" | "checkout" | "revision" | "wording" | "stamps" | "report" | "contradictory" | "unknown"
-    );
-    let why = match known {
-        true => labels.get(&format!("version-basis-{}", report.version.basis)),
-        false => report.version.basis.clone(),
-    };
-    let text = format!("{}{}", span(&report.version, labels), labels.bracket(&why));
+    // A basis that has no sentence is of a later report.
+    let id = format!("label-version-basis-{}", report.version.basis);
+    let why = labels.packs().sentence(&id, labels.zh()).unwrap_or(&report.version.basis);
+    let text = format!("{}{}", span(&report.version, labels), labels.bracket(why));
     let item = Item { text, quotes: quotes(&report.version.evidence), command: None };
     push_items(blocks, labels, "version", vec![item]);
     push_items(blocks, labels, "given", report.given.iter().map(Item::text).collect());
