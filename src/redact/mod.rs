@@ -280,7 +280,7 @@ fn join(texts: &[Cow<'_, str>], vocabulary: &Vocabulary) -> (String, Vec<(usize,
         // nothing goes on across it.
         let marks = (stripped.stamp.is_some(), stripped.tagged);
         let (stamped, tagged) = *first.get_or_insert(marks);
-        let known = index > 0 && vocabulary.begins(&String::from_utf8_lossy(&stripped.text));
+        let known = index > 0 && vocabulary.begins(&String::from_utf8_lossy(stripped.text));
         if (marks.0 && !stamped) || (marks.1 && !tagged) || known {
             whole.push('\n');
         }
