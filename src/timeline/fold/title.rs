@@ -14,8 +14,7 @@ const KINDS: [&str; 4] = ["Error", "Exception", "Warning", "Interrupt"];
 /// The text is one word as types of nodes are written, and no other word: several capitals, or parts joined by a mark.
 fn is_type(text: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.' | '|');
-    LENGTHS.contains(&text.len())
-        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
         && (text.chars().filter(char::is_ascii_uppercase).count() > 1 || text.contains(['_', '|', '+']))
         && !KINDS.iter().any(|kind| text.ends_with(kind))
         && text.chars().any(|c| c.is_ascii_lowercase())
@@ -26,13 +25,19 @@ fn is_type(text: &str) -> bool {
 impl Open {
     /// A line that no rule knows may be a title, or the message below one.
     pub(super) fn note_title(&mut self, at: &At<'_>) {
-        let text = at.text();
-        let text = text.trim();
-        let told = self.session.exceptions.last().is_some_and(|last| !text.is_empty() && last.message.trim() == text);
-        if told {
+        // Nearly all lines are neither, and are told by their length or a blank.
+        let text = at.text.trim_ascii();
+        let is_word = LENGTHS.contains(&text.len()) && memchr::memchr(b' ', text).is_none();
+        if !is_word && self.title.is_none() {
+            return;
+        }
+        let text = String::from_utf8_lossy(text);
+        if is_word && is_type(&text) {
+            self.title = Some(Title { node: text.into_owned(), line: at.place.line });
+        } else if self.session.exceptions.last().is_some_and(|last| !text.is_empty() && last.message.trim() == text) {
             self.settle_title(at);
-        } else if is_type(text) {
-            self.title = Some(Title { node: text.to_owned(), line: at.place.line });
+        } else if self.title.as_ref().is_some_and(|title| at.place.line > title.line + GAP) {
+            self.title = None;
         }
     }
 
