@@ -244,9 +244,10 @@ fn rounds_are_taken_back_and_sessions_kept_apart() {
     assert_eq!(session.rounds().len(), 2);
     session.ok(&["undo"]);
     assert_eq!(session.rounds().len(), 1);
-    fs::write(session.folder.path().join("state.lock"), format!("{}\n", std::process::id())).unwrap();
+    let held = fs::File::create(session.folder.path().join("state.lock")).unwrap();
+    held.lock().unwrap();
     session.refused(&["good"], "locked");
-    fs::remove_file(session.folder.path().join("state.lock")).unwrap();
+    held.unlock().unwrap();
     session.ok(&["reset"]);
     assert!(!session.state().exists());
 

@@ -52,8 +52,8 @@ pub(super) enum BisectError {
         source: std::io::Error,
     },
     #[error("another comfy-triage works on this session")]
-    #[diagnostic(code(comfy_triage::bisect::locked), help("wait for it to end; when none is running, remove `{lock}`"))]
-    Locked { lock: String },
+    #[diagnostic(code(comfy_triage::bisect::locked), help("wait for it to end"))]
+    Locked,
     #[error("the session `{path}` was changed in the meantime")]
     #[diagnostic(
         code(comfy_triage::bisect::changed),
@@ -195,7 +195,7 @@ mod tests {
             E::Broken { path: path(), source: not_json },
             E::Newer { path: path(), format: 9 },
             E::Write { path: path(), source: source() },
-            E::Locked { lock: path() },
+            E::Locked,
             E::Changed { path: path() },
             E::Symptom { given: path() },
             E::NoSymptom,

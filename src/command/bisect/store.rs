@@ -3,7 +3,7 @@
 //! A change is written beside the file and put in its place in one step, so that a cut-off machine leaves the old
 //! session or the new one. A lock keeps two programs apart; the revision notices whoever went around it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,11 +22,13 @@ pub(super) struct Store {
 #[derive(Debug)]
 pub(super) struct Lock {
     path: PathBuf,
+    /// The system lets go of it when the program is gone, however it ended.
+    _held: File,
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Left behind it would be found by its process number; nothing else can be done here.
+        // Left behind, the file keeps nobody out.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -143,33 +145,18 @@ impl Store {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|source| BisectError::Write { path: self.shown(), source })?;
         }
-        for _ in 0..2 {
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(mut file) => {
-                    let written = writeln!(file, "{}", std::process::id());
-                    let lock = Lock { path };
-                    return written.map(|()| lock).map_err(|source| BisectError::Write { path: self.shown(), source });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && is_left_behind(&path) => {
-                    let _ = fs::remove_file(&path);
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => break,
-                Err(source) => return Err(BisectError::Write { path: self.shown(), source }),
-            }
+        let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let held = open.map_err(|source| BisectError::Write { path: self.shown(), source })?;
+        match held.try_lock() {
+            Ok(()) => Ok(Lock { path, _held: held }),
+            Err(TryLockError::WouldBlock) => Err(BisectError::Locked),
+            Err(TryLockError::Error(source)) => Err(BisectError::Write { path: self.shown(), source }),
         }
-        Err(BisectError::Locked { lock: path.display().to_string() })
     }
 
     fn shown(&self) -> String {
         self.path.display().to_string()
     }
-}
-
-/// The program that made the lock is gone. Only where the system tells; elsewhere the user decides.
-fn is_left_behind(lock: &Path) -> bool {
-    let processes = Path::new("/proc/self");
-    let owner = fs::read_to_string(lock).ok().and_then(|text| text.trim().parse::<u32>().ok());
-    processes.exists() && owner.is_some_and(|owner| !Path::new("/proc").join(owner.to_string()).exists())
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn what_is_saved_is_what_is_loaded_and_nothing_is_left_beside_it() {
     {
         let lock = store.lock().unwrap();
         store.save(&mut saved, &lock).unwrap();
-        assert!(matches!(store.lock(), Err(BisectError::Locked { .. })));
+        assert!(matches!(store.lock(), Err(BisectError::Locked)));
     }
     assert_eq!((saved.revision, store.load().unwrap()), (1, saved.clone()));
     let files: Vec<_> =
@@ -64,14 +64,16 @@ fn a_session_that_was_changed_in_between_is_not_overwritten() {
     assert_eq!(store.load().unwrap().prompts, 3);
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_lock_of_a_program_that_is_gone_keeps_nobody_out() {
     let folder = tempfile::tempdir().unwrap();
     let store = store(&folder);
     drop(store.lock().unwrap());
-    fs::write(store.beside("lock"), "4294967294\n").unwrap();
-    assert!(store.lock().is_ok());
+    // Killed right after it made the file, or an older program that wrote its number into it.
+    for left in ["", "4294967294\n"] {
+        fs::write(store.beside("lock"), left).unwrap();
+        assert!(store.lock().is_ok(), "{left:?}");
+    }
 }
 
 #[test]
