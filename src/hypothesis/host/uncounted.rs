@@ -44,12 +44,7 @@ pub(crate) fn spare(view: &Context<'_>) -> Option<Spare> {
 }
 
 /// RAM was nearly full: a daemon may have ended it. With RAM to spare there is nothing to suspect.
-pub(super) fn finding(
-    view: &Context<'_>,
-    messages: &Messages<'_>,
-    ending: &Ending,
-    spare: Spare,
-) -> Option<Finding> {
+pub(super) fn finding(view: &Context<'_>, messages: &Messages<'_>, ending: &Ending, spare: Spare) -> Option<Finding> {
     if spare != Spare::Tight {
         return None;
     }
@@ -73,17 +68,14 @@ pub(crate) fn said(view: &Context<'_>, messages: &Messages<'_>) -> [(&'static st
         let fact = view.session.fact(name);
         fact.and_then(|fact| fact.value.as_number()).map_or_else(|| "?".to_owned(), text::mib)
     };
-    let has_swap = view.session.fact("end_swap_mib").and_then(|fact| fact.value.as_number()).is_some_and(|mib| mib > 0.0);
+    let has_swap =
+        view.session.fact("end_swap_mib").and_then(|fact| fact.value.as_number()).is_some_and(|mib| mib > 0.0);
     let swap = if has_swap {
         messages.text("swap-used", &[("used", &size("end_swap_used_mib")), ("swap", &size("end_swap_mib"))])
     } else {
         messages.text("swap-none", &[])
     };
-    [
-        ("available", size("end_available_mib")),
-        ("ram", size("end_ram_mib")),
-        ("swap", swap),
-    ]
+    [("available", size("end_available_mib")), ("ram", size("end_ram_mib")), ("swap", swap)]
 }
 
 /// The counter, what was to spare, and the kill.
