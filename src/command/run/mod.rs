@@ -72,11 +72,8 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     let mut child = match Child::start(&args.command, &log, &stamps) {
         Ok(child) => child,
         Err(source) => {
-            let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-            let status = if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
             files.undo();
-            console.fault(&RunError::Start { program, source })?;
-            return Ok(Ok(Exit::Passed(status)));
+            return not_started(args, source, console);
         }
     };
     let every = Duration::from_secs_f64(args.every);
@@ -106,6 +103,14 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
         }
     }
     Ok(Ok(Exit::Passed(ending.status())))
+}
+
+/// The command is not there, or cannot be started.
+fn not_started(args: &LaunchArgs, source: io::Error, console: &mut Console<'_>) -> io::Result<Ended> {
+    let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let status = if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
+    console.fault(&RunError::Start { program, source })?;
+    Ok(Ok(Exit::Passed(status)))
 }
 
 /// The first line of the log: the command, so that it can be repeated with its flags.
