@@ -37,6 +37,7 @@ mod follow;
 mod handled;
 mod help;
 mod imports;
+mod interrupted;
 mod invariants;
 mod killed;
 mod layers;

@@ -88,6 +88,10 @@ mod unix {
                     Err(error) => return Ok(Err(error)),
                 };
                 let Next::Run { on, .. } = state.next() else { break };
+                // One that came while the last round was judged.
+                if self.stopped() {
+                    return Ok(Err(BisectError::RunStopped));
+                }
                 let number = state.rounds.len() + 1;
                 let values = [("n", &*number.to_string()), ("on", &*on.len().to_string())];
                 writeln!(console.out, "{}", self.desk.messages().text("bisect-running", &values))?;

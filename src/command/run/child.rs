@@ -103,12 +103,16 @@ impl Child {
 
     /// Waits for the end and passes signals on meanwhile.
     pub(super) fn wait(&mut self, interrupts: &Interrupts) -> io::Result<Ending> {
+        // A key that was pressed while the program was being started reached us alone.
+        for signal in interrupts.take() {
+            self.pass_on(signal, false);
+        }
         loop {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(Ending::of(status));
             }
             for signal in interrupts.take() {
-                self.pass_on(signal);
+                self.pass_on(signal, true);
             }
             #[cfg(unix)]
             if let Some(terminal) = &mut self.terminal {
@@ -120,12 +124,12 @@ impl Child {
 
     /// A key such as Ctrl-C reaches the program through the terminal that it shares with us; twice would be too much.
     #[cfg(unix)]
-    fn pass_on(&self, signal: i32) {
+    fn pass_on(&self, signal: i32, keys_reach_it: bool) {
         use rustix::process::Signal;
         use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
         let signal = match signal {
-            SIGINT if !unix::keys_reach_us() => Signal::INT,
-            SIGQUIT if !unix::keys_reach_us() => Signal::QUIT,
+            SIGINT if !(keys_reach_it && unix::keys_reach_us()) => Signal::INT,
+            SIGQUIT if !(keys_reach_it && unix::keys_reach_us()) => Signal::QUIT,
             SIGTERM => Signal::TERM,
             SIGHUP => Signal::HUP,
             SIGUSR1 => Signal::USR1,
@@ -140,7 +144,7 @@ impl Child {
 
     /// Windows sends Ctrl-C to every program of the console.
     #[cfg(not(unix))]
-    fn pass_on(&self, _signal: i32) {}
+    fn pass_on(&self, _signal: i32, _keys_reach_it: bool) {}
 
     /// Waits for what is still in the streams.
     pub(super) fn drain(&mut self) {

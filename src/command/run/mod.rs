@@ -58,6 +58,8 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     let mut files = Files::of(args);
     let host = Root::this();
     let probe = Probe::look(&host, None);
+    // From here on nobody ends us before what was begun is ended or undone.
+    let interrupts = Interrupts::to_pass_on()?;
     let (log, samples) = match files.open(&probe, &messages) {
         Ok(open) => open,
         Err(error) => {
@@ -65,10 +67,13 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
             return Ok(Ok(Exit::Refused));
         }
     };
-    let interrupts = Interrupts::to_pass_on()?;
     let before = Counters::read(&host);
     log.append(header(&args.command).as_bytes());
     let stamps = Stamps::of(&args.show.packs.folders);
+    if let Some(signal) = asked_to_end(&interrupts) {
+        files.undo();
+        return Ok(Ok(Exit::Passed(signal)));
+    }
     let mut child = match Child::start(&args.command, &log, &stamps) {
         Ok(child) => child,
         Err(source) => {
@@ -103,6 +108,12 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
         }
     }
     Ok(Ok(Exit::Passed(ending.status())))
+}
+
+/// The status to end with, when somebody asked for the end before anything was started.
+fn asked_to_end(interrupts: &Interrupts) -> Option<u8> {
+    let asked = interrupts.take().into_iter().find(|signal| trailer::ASKED.contains(signal))?;
+    u8::try_from(128 + asked).ok()
 }
 
 /// The command is not there, or cannot be started.

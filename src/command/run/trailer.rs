@@ -11,7 +11,7 @@ use crate::event::MIB;
 use crate::probe::{Cgroup, Hierarchy, Host, Memory, Probe, glance};
 
 /// Signals by which somebody asks a program to end.
-const ASKED: [i32; 4] = [1, 2, 3, 15];
+pub(super) const ASKED: [i32; 4] = [1, 2, 3, 15];
 const SIGKILL: i32 = 9;
 
 /// The kernel's counters of kills for memory.
