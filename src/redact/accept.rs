@@ -1,5 +1,6 @@
 //! What looks private and is not: accounts and hosts that everybody has, versions with four parts, words of Python.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::rules::{RULES, Unless};
@@ -10,15 +11,31 @@ pub(super) struct Context<'t> {
     pub(super) text: &'t str,
     pub(super) at: Range<usize>,
     pub(super) category: Category,
+    /// Where the text tells that ComfyUI refused a prompt; looked for once for the whole text.
+    pub(super) refusal: &'t OnceCell<usize>,
 }
+
+/// Bytes before a place that may tell what it is. More would make the time grow with the square of a line.
+const NEAR: usize = 256;
 
 impl<'t> Context<'t> {
     fn secret(&self) -> &'t str {
         self.text.get(self.at.clone()).unwrap_or_default()
     }
 
+    /// What stands right before it.
     fn before(&self) -> &'t str {
-        self.text.get(..self.at.start).unwrap_or_default()
+        near(self.text, self.at.start)
+    }
+
+    /// ComfyUI's words for a refused prompt stand before it.
+    fn is_refused(&self) -> bool {
+        let first = || {
+            let words = b"invalid prompt";
+            let found = self.text.as_bytes().windows(words.len()).position(|part| part.eq_ignore_ascii_case(words));
+            found.unwrap_or(usize::MAX)
+        };
+        *self.refusal.get_or_init(first) < self.at.start
     }
 
     fn after(&self) -> &'t str {
@@ -66,6 +83,15 @@ pub(super) fn accepts(unless: Unless, context: &Context<'_>) -> bool {
         (Unless::User | Unless::Account, _) => token_value(secret) || password_value(secret),
         (Unless::Shell | Unless::Machine, _) => true,
     }
+}
+
+/// The end of what stands before `at`.
+pub(super) fn near(text: &str, at: usize) -> &str {
+    let mut from = at.saturating_sub(NEAR);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text.get(from..at).unwrap_or_default()
 }
 
 /// What stands before it up to a blank.
@@ -120,10 +146,14 @@ pub(super) fn machine(name: &str) -> bool {
     host(name) && !RULES.has("accounts", &lower) && !lower.ends_with(".py")
 }
 
+/// Parts of a server's name that are looked at.
+const LABELS: usize = 5;
+
 /// No server that everybody talks to.
 pub(super) fn host(name: &str) -> bool {
     let name = name.to_lowercase();
-    let mut tail = name.as_str();
+    // The end tells whose server it is.
+    let mut tail = name.rmatch_indices('.').nth(LABELS).and_then(|(dot, _)| name.get(dot + 1..)).unwrap_or(&name);
     let public = loop {
         if RULES.has("hosts", tail) {
             break true;
@@ -263,7 +293,7 @@ fn prompt(context: &Context<'_>) -> bool {
         && text.get(8..9) == Some("-");
     let own = text.starts_with("{'type'")
         || text.starts_with("None")
-        || context.before().to_lowercase().contains("invalid prompt");
+        || context.is_refused();
     let count =
         !text.chars().any(char::is_alphabetic) || RULES.has("no-prompts", &text.trim_end_matches('.').to_lowercase());
     let object = text.starts_with(['<', '(']) && text.contains("object at 0x");

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use aho_corasick::AhoCorasick;
 
 use super::encodings::encodings;
-use super::names::{Names, in_token, is_telling, stands_alone};
+use super::names::{Names, in_token, is_telling, lies_in, stands_alone};
 use super::plain::plain;
 use super::scan::has_unknown;
 use super::tokens::{Category, Tokens};
@@ -95,7 +95,7 @@ impl<'r> Checker<'r> {
             }
             let kept = kept.get_or_insert_with(|| self.names.node_folders(&text));
             let Some((ordinary, word)) = self.list.get(hit.pattern().as_usize()) else { continue };
-            if *ordinary || kept.iter().any(|range| range.contains(&at.start)) {
+            if *ordinary || lies_in(kept, at.start) {
                 if self.ordinary.len() < TOLD {
                     self.ordinary.insert(word.clone());
                 }

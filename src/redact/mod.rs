@@ -14,6 +14,7 @@ mod plain;
 mod region;
 mod rules;
 mod scan;
+mod search;
 mod shapes;
 mod tokens;
 mod window;

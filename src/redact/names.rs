@@ -9,6 +9,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
+use super::accept::near;
 use super::encodings::encodings;
 use super::found::Found;
 use super::tokens::Category;
@@ -85,17 +86,23 @@ impl Names {
             }
             let kept: &Vec<Range<usize>> = kept.get_or_insert_with(|| self.node_folders(text));
             let Some((_, category)) = self.list.get(hit.pattern().as_usize()) else { continue };
-            if kept.iter().any(|range| range.contains(&at.start)) {
+            if lies_in(kept, at.start) {
                 continue;
             }
             found.push(Found::new(*category, at));
         }
     }
 
-    /// Where names of node packs stand.
+    /// Where names of node packs stand, one behind the other.
     pub(super) fn node_folders(&self, text: &str) -> Vec<Range<usize>> {
         self.node_folder.iter().flat_map(|folder| folder.find_iter(text)).map(|found| found.range()).collect()
     }
+}
+
+/// One of the ranges, which stand in their order, holds the place.
+pub(super) fn lies_in(ranges: &[Range<usize>], at: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= at);
+    before.checked_sub(1).and_then(|last| ranges.get(last)).is_some_and(|range| range.contains(&at))
 }
 
 /// Long enough to be told from a part of another word, no number and no word of ComfyUI's lines.
@@ -140,7 +147,8 @@ pub(super) fn stands_alone(text: &str, at: &Range<usize>) -> bool {
 
 /// What begins at `at` is part of a token that was put in before.
 pub(super) fn in_token(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
+    // No token is as long as what is looked at.
+    let before = near(text, at);
     let word =
         before.rsplit(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).next().unwrap_or_default();
     let begins = text.get(at..).is_some_and(|rest| rest.starts_with("redacted-"));

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::accept::{is_token, user};
+use super::accept::{is_token, near, user};
 use super::found::Found;
 use super::rules::RULES;
 use super::tokens::Category;
@@ -37,13 +37,16 @@ struct Walk<'t> {
 impl Paths<'_> {
     /// Adds what is private in the paths of `text`.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Found>) {
+        let mut organisations: Vec<usize> =
+            found.iter().filter(|one| one.category == Category::Organisation).map(|one| one.at.start).collect();
+        organisations.sort_unstable();
         let mut from = 0;
         while let Some(at) = memchr::memchr2(b'/', b'\\', text.as_bytes().get(from..).unwrap_or_default()) {
             let slash = from + at;
             from = match start(text, slash) {
                 Some(walk) => {
                     let first = found.len();
-                    let end = self.path(&walk, slash, found).max(slash + 1);
+                    let end = self.path(&walk, slash, &organisations, found).max(slash + 1);
                     // All that stands before a part shows what it is.
                     found.iter_mut().skip(first).for_each(|one| one.shown.start = slash);
                     end
@@ -55,7 +58,7 @@ impl Paths<'_> {
     }
 
     /// Takes the path apart whose first mark stands at `slash`; where it ends.
-    fn path(&self, walk: &Walk<'_>, slash: usize, found: &mut Vec<Found>) -> usize {
+    fn path(&self, walk: &Walk<'_>, slash: usize, organisations: &[usize], found: &mut Vec<Found>) -> usize {
         let parts = walk.parts(slash);
         let Some(last) = parts.last().cloned() else { return slash };
         let name = |index: usize| parts.get(index).and_then(|part| walk.text.get(part.clone())).unwrap_or_default();
@@ -95,14 +98,14 @@ impl Paths<'_> {
             if in_programs || own.is_some_and(|own| own <= index) || self.is_usual(&lower) {
                 continue;
             }
-            let company =
-                found.iter().any(|one| one.category == Category::Organisation && part.contains(&one.at.start));
+            let company = organisations.get(organisations.partition_point(|at| *at < part.start));
+            let company = company.is_some_and(|at| part.contains(at));
             if let Some(part) = walk.folder(part, is_last).filter(|_| !company) {
                 found.push(Found::new(Category::Folder, part));
             }
         }
         // What lies below the folders of output and input is one name, its folders included.
-        if let (Some(own), Some(media)) = (own, walk.media_end(slash))
+        if let (Some(own), Some(media)) = (own, walk.media_end(slash, last.end))
             && let Some(first) = parts.get(own)
             && !in_programs
         {
@@ -196,7 +199,7 @@ impl Paths<'_> {
             return false;
         }
         // A member of a module, a web page, or a file of a program.
-        let before = text.get(..at.start).unwrap_or_default();
+        let before = near(text, at.start);
         let path = before.rsplit([' ', '"', '\'', '`', '(', '=', '<']).next().unwrap_or_default().to_lowercase();
         let programs = [
             "custom_nodes",
@@ -361,9 +364,13 @@ impl<'t> Walk<'t> {
         (letters >= 3 && !placeholder && !is_file_like(name, last)).then(|| part.start..part.start + name.len())
     }
 
-    /// Where the media file ends that the path leads to.
-    fn media_end(&self, slash: usize) -> Option<usize> {
-        let rest = self.text.get(slash..)?;
+    /// Where the media file ends that the path leads to, whose parts without blanks end at `end`.
+    fn media_end(&self, slash: usize, end: usize) -> Option<usize> {
+        let mut reach = self.text.len().min(end + LONGEST_PART);
+        while !self.text.is_char_boundary(reach) {
+            reach -= 1;
+        }
+        let rest = self.text.get(slash..reach)?;
         let stop = rest
             .char_indices()
             .find(|(_, letter)| {
