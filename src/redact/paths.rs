@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::accept::{is_token, near, user};
 use super::found::Found;
-use super::rules::RULES;
+use super::rules::{List, RULES};
 use super::tokens::Category;
 
 /// Letters of one part of a path.
@@ -69,7 +69,7 @@ impl Paths<'_> {
             let this = name(index);
             let lower = this.to_lowercase();
             let before = index.checked_sub(1).map(|index| name(index).to_lowercase()).unwrap_or_default();
-            let account = RULES.has("homes", &before)
+            let account = RULES.has(List::Homes, &before)
                 && (index == 1 || before != "users" || walk.windows || index <= 3)
                 || (before == "media" && (index == 1 || name(0) == "run"));
             if this.is_empty() || is_token(this) {
@@ -89,7 +89,7 @@ impl Paths<'_> {
             if own.is_none() && is_last && is_file(this) {
                 continue;
             }
-            if RULES.has("users-own", &lower) && (in_comfyui || is_private_root(index)) && !in_programs {
+            if RULES.has(List::UsersOwn, &lower) && (in_comfyui || is_private_root(index)) && !in_programs {
                 own.get_or_insert(index + 1);
                 continue;
             }
@@ -144,7 +144,7 @@ impl Paths<'_> {
         ) || (lower.starts_with("python3")
             && lower.get(7..8).is_some_and(|next| next == "1" || next == "."));
         anywhere
-            || (root && RULES.has("programs", lower) && lower != "users")
+            || (root && RULES.has(List::Programs, lower) && lower != "users")
             || (walk.windows && index == 1 && lower == "windows")
     }
 
@@ -155,8 +155,8 @@ impl Paths<'_> {
             let bare = bare.trim_start_matches(|letter: char| letter.is_ascii_digit());
             bare.len() <= 2 && bare.is_ascii()
                 || ["comfy", "python", "cuda", "torch", "stable"].iter().any(|known| word.contains(known))
-                || RULES.has("folders", word)
-                || RULES.has("folders", bare)
+                || RULES.has(List::Folders, word)
+                || RULES.has(List::Folders, bare)
                 || self.vocabulary.contains(word)
                 || self.vocabulary.contains(bare)
         })
@@ -175,7 +175,7 @@ impl Paths<'_> {
             let ending = text.get(from..from + length).unwrap_or_default();
             let joined = matches!(tail.get(length), Some(b'_' | b'(' | b'='))
                 || (tail.get(length) == Some(&b'.') && tail.get(length + 1).is_some_and(u8::is_ascii_alphanumeric));
-            if length < 2 || joined || !RULES.has("media", &ending.to_ascii_lowercase()) {
+            if length < 2 || joined || !RULES.has(List::Media, &ending.to_ascii_lowercase()) {
                 continue;
             }
             let Some(at) = name_of(text, dot, after) else { continue };
@@ -191,11 +191,13 @@ impl Paths<'_> {
     fn is_programs_file(&self, text: &str, at: &Range<usize>, name: &str, ending: &str) -> bool {
         let lower = name.to_lowercase();
         let stem = lower.strip_suffix(ending).unwrap_or(&lower).trim_end_matches('.');
-        if RULES.has("program-files", &lower) || stem.is_empty() || stem.chars().all(|letter| !letter.is_alphanumeric())
+        if RULES.has(List::ProgramFiles, &lower)
+            || stem.is_empty()
+            || stem.chars().all(|letter| !letter.is_alphanumeric())
         {
             return true;
         }
-        if !RULES.has("shared-endings", ending) {
+        if !RULES.has(List::SharedEndings, ending) {
             return false;
         }
         // A member of a module, a web page, or a file of a program.
@@ -382,7 +384,7 @@ impl<'t> Walk<'t> {
             let tail = inside.get(dot + 1..)?;
             let length = tail.bytes().take(8).take_while(u8::is_ascii_alphanumeric).count();
             let ending = tail.get(..length)?.to_ascii_lowercase();
-            (length >= 2 && RULES.has("media", &ending)).then_some(slash + dot + 1 + length)
+            (length >= 2 && RULES.has(List::Media, &ending)).then_some(slash + dot + 1 + length)
         })
     }
 }
@@ -444,7 +446,7 @@ fn name_of(text: &str, dot: usize, after: usize) -> Option<usize> {
     for word in text.get(trimmed..dot)?.split_inclusive(' ') {
         at += word.len();
         let bare = word.trim_end_matches(' ').to_lowercase();
-        if RULES.has("before-files", &bare) && word.ends_with(' ') && at < dot {
+        if RULES.has(List::BeforeFiles, &bare) && word.ends_with(' ') && at < dot {
             start = at;
         }
     }

@@ -96,17 +96,18 @@ impl<'t> Search<'t> {
             cut -= 1;
         }
         let slice = text.get(start..cut).unwrap_or_default();
-        let Some(caught) = shape.pattern.captures(slice) else {
+        let mut places = shape.places.borrow_mut();
+        let Some(whole) = shape.pattern.captures_read(&mut places, slice) else {
             self.spent += slice.len();
             // From the beginning of the text it fails for all needles.
             return Come { to: if shape.back == Back::Text { needle_end } else { 0 }, failed: start };
         };
-        let shown = caught.get(0).map_or(cut, |whole| start + whole.end());
+        let shown = start + whole.end();
         let shown = start..if shown == cut { text.len() } else { shown };
         let mut end = start + 1;
         for (number, category) in &shape.groups {
-            let Some(group) = caught.get(*number) else { continue };
-            let mut at = start + group.start()..start + group.end();
+            let Some((from, to)) = places.get(*number) else { continue };
+            let mut at = start + from..start + to;
             let secret = text.get(at.clone()).unwrap_or_default();
             let name = matches!(category, Category::User | Category::Host);
             let trimmed = if name { secret.trim_end_matches(TRIM).len() } else { secret.len() };
@@ -114,7 +115,7 @@ impl<'t> Search<'t> {
             at.end = at.start + trimmed;
             let context = Context { text, at: at.clone(), category: *category, refusal: &self.refusal };
             if accepts(shape.unless, &context) {
-                let last = if goes_on { text.len() } else { start + group.end() };
+                let last = if goes_on { text.len() } else { start + to };
                 at.end = if goes_on { text.len() } else { at.end };
                 found.push(Found { at, category: *category, shown: shown.clone() });
                 end = end.max(last);

@@ -2,8 +2,10 @@
 //!
 //! How far a pattern looks is told in `search`.
 
+use std::cell::RefCell;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::Regex;
+use regex::{CaptureLocations, Regex};
 
 use super::found::Found;
 use super::pattern;
@@ -14,6 +16,8 @@ use super::tokens::Category;
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) pattern: Regex,
+    /// Where the groups of the last match stand.
+    pub(super) places: RefCell<CaptureLocations>,
     /// Number of a group, and what it holds.
     pub(super) groups: Vec<(usize, Category)>,
     pub(super) edge: bool,
@@ -94,7 +98,8 @@ fn compile(row: &Row) -> Shape {
     let pattern = pattern(&format!("^(?i:{text})"));
     let groups =
         pattern.capture_names().enumerate().filter_map(|(number, name)| Some((number, category(name?)?))).collect();
-    Shape { pattern, groups, edge: row.edge, begins: row.begins, back: row.back, unless: row.unless }
+    let places = RefCell::new(pattern.capture_locations());
+    Shape { pattern, places, groups, edge: row.edge, begins: row.begins, back: row.back, unless: row.unless }
 }
 
 /// What a group is called after.

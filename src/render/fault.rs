@@ -146,6 +146,7 @@ mod tests {
             InputError::CannotOpen { name: name(), source: source() },
             InputError::Empty { name: name() },
             InputError::CannotRead { name: name(), source: source() },
+            InputError::Changed { name: name() },
             InputError::Corrupt { name: name(), format: "gzip", source: source() },
         ]
     }
