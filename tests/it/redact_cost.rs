@@ -31,8 +31,11 @@ fn cleaned(log: &str) -> (String, Duration) {
     (String::from_utf8(out).unwrap(), begun.elapsed())
 }
 
+/// What its number makes of a piece.
+type Piece = fn(usize) -> String;
+
 /// Pieces of one line, each of them made to be looked at again and again.
-fn hostile() -> Vec<(&'static str, fn(usize) -> String)> {
+fn hostile() -> Vec<(&'static str, Piece)> {
     vec![
         ("paths", |n| format!("/home/p{}/Trip {n}/output/sea {n}.png D:\\Work {n}\\o{n}.jpg ", n % 500)),
         ("folders of output", |n| format!("/output/a{n} ")),
