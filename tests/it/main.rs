@@ -38,6 +38,7 @@ mod handled;
 mod help;
 mod imports;
 mod invariants;
+mod killed;
 mod layers;
 mod licences;
 mod lint;
