@@ -30,7 +30,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         return stopped(&attendant, console);
     }
     let heard = attendant.stopped();
-    let mut exit = if all { Exit::Done } else { Exit::Refused };
+    let exit = if all { Exit::Done } else { Exit::Refused };
     // Nobody sees it before it was looked through.
     let mut waiting = tempfile::tempfile()?;
     let mut lost = 0;
@@ -42,17 +42,15 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
             Err(_) if !heard && attendant.stopped() => return stopped(&attendant, console),
             Err(error) => {
                 console.fault(&error)?;
-                exit = Exit::Refused;
+                return Ok(Ok(Exit::Refused));
             }
         }
         out.flush()?;
     }
     // Of a log that was not read nothing can be told.
-    if logs.is_empty() {
-        return Ok(Ok(attendant.status().map_or(exit, Exit::Passed)));
-    }
+    let Some(log) = logs.first() else { return Ok(Ok(attendant.status().map_or(exit, Exit::Passed))) };
     waiting.rewind()?;
-    let found = match Source::from_reader("the redacted log", &waiting).and_then(|text| checked(text, &redactor)) {
+    let found = match Source::from_reader(&log.name, &waiting).and_then(|text| checked(text, &redactor)) {
         Ok(found) => found,
         Err(error) => {
             console.fault(&error)?;

@@ -58,6 +58,10 @@ pub enum InputError {
         #[source]
         source: std::io::Error,
     },
+    /// What was read twice was not the same.
+    #[error("`{name}` changed while it was read: nothing of it is shown")]
+    #[diagnostic(code(comfy_triage::input::changed), help("copy the log to another file, and give the copy"))]
+    Changed { name: String },
     /// The file looks packed, but nothing of it can be unpacked.
     #[error("`{name}` looks like {format} data, but cannot be unpacked")]
     #[diagnostic(

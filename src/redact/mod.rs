@@ -8,12 +8,14 @@ mod accept;
 mod check;
 mod encodings;
 mod found;
+mod lookup;
 mod names;
 mod paths;
 mod plain;
 mod region;
 mod rules;
 mod scan;
+mod search;
 mod shapes;
 mod tokens;
 mod window;
@@ -22,17 +24,20 @@ mod words;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use regex::Regex;
 
 pub use check::{Checked, Checker};
-pub(crate) use plain::plain;
+pub(crate) use plain::width;
 pub use tokens::{Category, Replaced};
 pub use window::Window;
 
 use found::{Found, settle};
 use names::Names;
 use paths::Paths;
+use plain::plain;
 use region::{Region, Ruling};
 use shapes::Shapes;
 use tokens::Tokens;
@@ -44,6 +49,13 @@ const FIELDS: usize = 64;
 const STAYED: usize = 20;
 /// Bytes of broken lines that are put together.
 const JOINED: usize = 16 * 1024;
+
+/// What stands in workflows and in nothing else.
+static WORKFLOW: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["class_type", "widgets_values", "last_node_id", "last_link_id"].map(Finder::new));
+
+/// What tokens begin with.
+static TOKEN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("redacted-"));
 
 /// Replaces what is private, line by line.
 #[derive(Debug)]
@@ -96,22 +108,34 @@ impl Redactor {
         done
     }
 
-    /// Takes note of what is private in a line, so that it is known before the first line is written.
-    pub fn learn(&mut self, line: &str) {
-        self.learn_lines(&[line], false);
+    /// Takes note of what is private in a line, so that it is known before the first line is written. True when nothing
+    /// is, and the line says nothing of others: [`Redactor::quiet_line`] will do for it.
+    pub fn learn(&mut self, line: &str) -> bool {
+        let text = plain(line);
+        let quiet = self.region == Region::None && matches!(text, Cow::Borrowed(_));
+        self.reserve(&text);
+        let found = self.found(&text, false);
+        found.iter().for_each(|one| self.note(&text, one));
+        quiet && found.is_empty() && self.region == Region::None
+    }
+
+    /// The tokens of an earlier redaction are kept.
+    fn reserve(&mut self, text: &str) {
+        if TOKEN.find(text.as_bytes()).is_none() {
+            return;
+        }
+        for found in self.token.captures_iter(text) {
+            if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
+                self.tokens.reserve(&found["word"], number);
+            }
+        }
     }
 
     /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
     /// is `redrawn`.
     pub fn learn_lines(&mut self, lines: &[&str], redrawn: bool) {
         let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
-        for text in texts.iter().filter(|text| text.contains("redacted-")) {
-            for found in self.token.captures_iter(text) {
-                if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
-                    self.tokens.reserve(&found["word"], number);
-                }
-            }
-        }
+        texts.iter().for_each(|text| self.reserve(text));
         for (text, found) in texts.iter().zip(self.found_in(&texts, redrawn, false)) {
             found.iter().for_each(|one| self.note(text, one));
         }
@@ -129,7 +153,18 @@ impl Redactor {
 
     /// The line without what is private. Colours are dropped: a code inside a word would hide it.
     pub fn line(&mut self, line: &str) -> String {
-        self.lines(&[line], false).pop().unwrap_or_default()
+        self.names.prepare();
+        let text = plain(line);
+        let found = self.found(&text, true);
+        self.written(&text, settle(found))
+    }
+
+    /// The same for a line in which [`Redactor::learn`] found nothing: only names that others gave away may stand in it.
+    pub fn quiet_line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+        self.names.prepare();
+        let mut found = Vec::new();
+        self.names.find(line, &mut found);
+        if found.is_empty() && self.region == Region::None { line.into() } else { self.line(line).into() }
     }
 
     /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
@@ -259,7 +294,7 @@ impl Redactor {
         for one in found {
             let Some(secret) = text.get(one.at.clone()) else { continue };
             out.push_str(text.get(end..one.at.start).unwrap_or_default());
-            out.push_str(&self.tokens.token(one.category, secret, true));
+            out.push_str(self.tokens.token(one.category, secret, true));
             end = one.at.end;
         }
         out.push_str(text.get(end..).unwrap_or_default());
@@ -304,10 +339,7 @@ fn pieces<'s>(
 
 /// A workflow in one line, from its first brace on.
 fn workflow(text: &str, found: &mut Vec<Found>) {
-    let marks = ["class_type", "widgets_values", "last_node_id", "last_link_id"];
-    let Some(at) = marks.iter().filter_map(|mark| memchr::memmem::find(text.as_bytes(), mark.as_bytes())).min() else {
-        return;
-    };
+    let Some(at) = WORKFLOW.iter().filter_map(|mark| mark.find(text.as_bytes())).min() else { return };
     let quoted = text.get(..at).is_some_and(|before| before.ends_with(['"', '\'']));
     let refusal =
         ["node_errors", "extra_info", "invalid prompt", "missing_node_type"].iter().any(|mark| text.contains(mark));

@@ -146,6 +146,7 @@ mod tests {
             InputError::CannotOpen { name: name(), source: source() },
             InputError::Empty { name: name() },
             InputError::CannotRead { name: name(), source: source() },
+            InputError::Changed { name: name() },
             InputError::Corrupt { name: name(), format: "gzip", source: source() },
         ]
     }
@@ -204,7 +205,7 @@ mod tests {
     #[test]
     fn the_common_faults_are_told_in_chinese() {
         let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
-        assert_eq!([input, usage, packs], [7, 23, 10]);
+        assert_eq!([input, usage, packs], [8, 23, 10]);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },

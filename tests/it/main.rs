@@ -54,6 +54,7 @@ mod parity;
 mod plants;
 mod probe;
 mod redact;
+mod redact_cost;
 mod rules;
 mod run;
 mod said;
