@@ -58,6 +58,8 @@ pub struct Trend {
     pub last_mib: f64,
     /// At rest in the middle of the later prompts.
     pub level_mib: f64,
+    /// Growth per prompt over the last quarter of the judged prompts.
+    pub late_mib: f64,
     /// Prompts that were judged.
     pub prompts: usize,
     /// Fewer readings than prompts.
@@ -79,6 +81,7 @@ pub fn trend(series: &[(f64, f64)], work: &Work) -> Trend {
         first_mib: points.first().map_or(ends.0, |point| point.1),
         last_mib: ends.1,
         level_mib: middle(points.get(points.len() / 2..).unwrap_or_default()).unwrap_or(ends.1),
+        late_mib: 0.0,
         prompts: work.durations.len().saturating_sub(WARM_UP as usize),
         coarse: rest.coarse,
     };
@@ -92,6 +95,7 @@ pub fn trend(series: &[(f64, f64)], work: &Work) -> Trend {
     let Some(straight) = line(&points) else { return trend };
     trend.noise = fit.noise;
     trend.prompts = points.len();
+    trend.late_mib = fit.late_rise / (points.len() / 4).max(1) as f64;
     let grows = fit.slope > TRIFLE_MIB.max(SURE * fit.error) && fit.slope * points.len() as f64 > LITTLE_MIB;
     let slows = fit.curve == Curve::WarmLine && slows_down(&points);
     trend.shape = match fit.curve {

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice)] // a test may fail loudly
 
+mod bisect_desk;
 mod bisect_world;
 mod case;
 mod crashes;
@@ -14,6 +15,7 @@ mod accuracy;
 mod advice;
 mod beside;
 mod bisect;
+mod bisect_by_hand;
 mod bisect_simulation;
 mod blocks;
 mod boxed;

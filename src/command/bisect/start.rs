@@ -82,6 +82,7 @@ fn first_state(desk: &Desk<'_>, args: &StartArgs, log: &Judged) -> Result<State,
         symptom: symptom.to_string(),
         // Readings show growth, not a line.
         symptom_line: sight.evidence.first().filter(|_| symptom != Symptom::Growth).map(|line| line.at.line),
+        growth_mib: log.trend().and_then(|trend| trend.per_prompt).filter(|_| symptom == Symptom::Growth),
         prompts: prompts(&sight, steady, unsettled, view.session.prompts.executed),
         steady,
         unsettled,

@@ -24,6 +24,9 @@ pub(super) struct State {
     /// Line of the first log that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) symptom_line: Option<u64>,
+    /// Growth of memory per prompt beside the first log, in MiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) growth_mib: Option<f64>,
     /// Prompts to run in each round.
     pub(super) prompts: u64,
     /// The symptom is taken to show in every run.

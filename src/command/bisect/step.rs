@@ -8,17 +8,25 @@ use super::state::{Line, Mark, Reason, Record, State};
 use super::{Console, Desk, Did};
 use crate::bisect::Next;
 use crate::cli::StepArgs;
-use crate::diagnosis::{Context, same_dir};
+use crate::diagnosis::{Context, judge_growth, same_dir};
 use crate::input::{ReadOptions, Source};
-use crate::report::bisection::{Expected, Observation, Observed, observe};
+use crate::report::bisection::{Expected, Measured, Observation, Observed, observe};
 use crate::report::{self, Question, Read, Report, read_log};
-use crate::samples::{SamplesError, read_samples};
+use crate::samples::{Samples, SamplesError, Trend, read_samples};
 
 /// A log with its report.
 pub(super) struct Judged {
     pub(super) name: String,
     pub(super) read: Read,
     pub(super) report: Report,
+    pub(super) samples: Option<Samples>,
+}
+
+impl Judged {
+    /// What the readings say of the last start.
+    pub(super) fn trend(&self) -> Option<Trend> {
+        judge_growth(self.read.timeline.sessions.last()?, self.samples.as_ref()).map(|growth| growth.trend)
+    }
 }
 
 /// Reads a log and what was taken beside it.
@@ -34,7 +42,7 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
     let source = if log.as_os_str() == "-" { Source::stdin()? } else { Source::open(log)? };
     let read = read_log(source, desk.packs, &ReadOptions::default())?;
     let report = report::answer(&name, &read, desk.packs, &question);
-    Ok(Judged { name, read, report })
+    Ok(Judged { name, read, report, samples: question.samples })
 }
 
 /// Runs the command.
@@ -78,6 +86,7 @@ fn judge(desk: &Desk<'_>, state: &State, log: &Judged, on: &[String], why: Reaso
         baseline: &state.install.baseline,
         symptom: &symptom,
         prompts: state.prompts,
+        growth: log.trend().map(|trend| Measured { trend, first_mib: state.growth_mib }),
     };
     let timeline = &log.read.timeline;
     let view = timeline.sessions.len().checked_sub(1).and_then(|last| Context::of(timeline, last, &messages, None));

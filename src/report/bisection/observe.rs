@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use super::growth::{GrowthSeen, Measured};
 use super::install::{Pack, baseline};
 use super::symptom::Symptom;
-use super::symptom_seen::look;
+use super::symptom_seen::{SymptomSeen, look};
 use crate::catalog::Packs;
 use crate::diagnosis::{Context, Messages, evidence, same_dir};
 use crate::report::{EvidenceReport, Report};
@@ -29,6 +30,8 @@ pub struct Expected<'a> {
     pub symptom: &'a Symptom,
     /// Prompts that had to run.
     pub prompts: u64,
+    /// Readings that were taken beside it.
+    pub growth: Option<Measured>,
 }
 
 /// What it was.
@@ -79,7 +82,15 @@ impl Judge<'_> {
         }
         let broken = self.broken();
         let on = self.expected.on.to_vec();
-        let sight = look(self.session, self.report, self.expected.symptom);
+        let sight = match self.expected.growth {
+            Some(measured) if *self.expected.symptom == Symptom::Growth => SymptomSeen {
+                seen: measured.seen() == GrowthSeen::Grows,
+                // It grew from prompt to prompt: in each of them.
+                steady: true,
+                ..SymptomSeen::default()
+            },
+            _ => look(self.session, self.report, self.expected.symptom),
+        };
         if sight.seen {
             let lines: Vec<u64> = sight.evidence.iter().map(|line| line.at.line).collect();
             let reason = match lines.first() {
@@ -97,11 +108,15 @@ impl Judge<'_> {
         }
         let asks_for_hand = match self.expected.symptom {
             Symptom::Manual => true,
-            Symptom::Growth => self.report.given.is_empty(),
+            Symptom::Growth => self.expected.growth.is_none(),
             _ => false,
         };
         if asks_for_hand {
             return self.void("bisect-by-hand", &[], Vec::new());
+        }
+        let unclear = self.expected.growth.is_some_and(|measured| measured.seen() == GrowthSeen::Unclear);
+        if unclear && *self.expected.symptom == Symptom::Growth {
+            return self.void("bisect-growth-unclear", &[], Vec::new());
         }
         let reason = self.messages.count("bisect-not-seen-one", "bisect-not-seen", self.ran(), &[]);
         let evidence = self.session.last_executed.iter().map(|at| evidence(at, None)).collect();

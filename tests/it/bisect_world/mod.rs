@@ -88,7 +88,7 @@ impl World {
     }
 
     /// What a round shows, and which units were broken in it. The symptom counts although something was broken.
-    fn run(&self, on: &UnitSet, dice: &mut Dice) -> (Seen, UnitSet) {
+    pub fn run(&self, on: &UnitSet, dice: &mut Dice) -> (Seen, UnitSet) {
         if dice.chance(self.void) {
             return (Seen::Void, UnitSet::new());
         }
