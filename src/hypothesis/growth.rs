@@ -183,12 +183,13 @@ pub fn column_name(column: Column) -> &'static str {
     }
 }
 
+/// A file was read, or a class was requested for the first time. The same class again, as each prompt does that finds
+/// its model unloaded, adds none.
 fn loads_in_later_half(view: &Context<'_>) -> bool {
     let half = view.session.prompts.executed / 2;
-    view.session
-        .prompt_list
-        .iter()
-        .any(|prompt| prompt.number > half && (prompt.loader_lines > 0 || !prompt.requested.is_empty()))
+    let (early, late): (Vec<_>, Vec<_>) = view.session.prompt_list.iter().partition(|prompt| prompt.number <= half);
+    let known = |class: &String| early.iter().any(|prompt| prompt.requested.contains_key(class));
+    late.iter().any(|prompt| prompt.loader_lines > 0 || !prompt.requested.keys().all(known))
 }
 
 fn room(view: &Context<'_>, samples: Option<&Samples>, trend: &Trend) -> Option<f64> {

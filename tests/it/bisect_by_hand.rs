@@ -50,7 +50,9 @@ impl Count {
 
 /// `set` without units that are only there since a guilty one of it needs them, or they it.
 fn needed(world: &World, set: &UnitSet) -> UnitSet {
-    let tied = |unit: &usize| world.needs.iter().any(|(a, b)| set.contains(*a) && set.contains(*b) && (a == unit || b == unit));
+    let tied = |unit: &usize| {
+        world.needs.iter().any(|(a, b)| set.contains(*a) && set.contains(*b) && (a == unit || b == unit))
+    };
     let guilty: UnitSet = world.faults.iter().flat_map(|fault| fault.iter().collect::<Vec<_>>()).collect();
     set.iter().filter(|unit| guilty.contains(*unit) || !tied(unit)).collect()
 }
@@ -122,7 +124,13 @@ const LEAK: Look = Look::Leak { prompts: 9 };
 
 const FAMILIES: [Family; 14] = [
     Family { name: "one culprit", worlds: 4, look: LEAK, clumsy: 0.0, make: single },
-    Family { name: "one culprit, two prompts in the first log", worlds: 3, look: Look::Leak { prompts: 2 }, clumsy: 0.0, make: single },
+    Family {
+        name: "one culprit, two prompts in the first log",
+        worlds: 3,
+        look: Look::Leak { prompts: 2 },
+        clumsy: 0.0,
+        make: single,
+    },
     Family { name: "told by hand", worlds: 2, look: Look::Manual, clumsy: 0.0, make: single },
     Family {
         name: "two, each by itself",
@@ -153,8 +161,9 @@ const FAMILIES: [Family; 14] = [
 fn every_family_comes_to_an_end_and_names_no_innocent() {
     let counts: Vec<(&Family, Count)> = std::thread::scope(|scope| {
         let halves = FAMILIES.chunks(FAMILIES.len().div_ceil(2));
-        let threads: Vec<_> =
-            halves.map(|half| scope.spawn(move || half.iter().map(|family| (family, run(family))).collect::<Vec<_>>())).collect();
+        let threads: Vec<_> = halves
+            .map(|half| scope.spawn(move || half.iter().map(|family| (family, run(family))).collect::<Vec<_>>()))
+            .collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     for (family, count) in &counts {

@@ -20,6 +20,7 @@ fn state() -> State {
         log: "comfyui.log".to_owned(),
         symptom: "leak".to_owned(),
         symptom_line: None,
+        growth_mib: None,
         prompts: 3,
         steady: true,
         unsettled: false,

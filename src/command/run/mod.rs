@@ -31,7 +31,7 @@ use crate::live::{Sampler, StatsUrl, prompt_line};
 use crate::probe::{Memory, Probe, Root};
 use crate::render::{Format, PageReport, Printer, View, page};
 use crate::report::{Question, Report, answer, page_lines, read_log};
-use child::Child;
+use child::{Child, Ending};
 use fault::RunError;
 use files::Files;
 use stamps::Stamps;
@@ -82,16 +82,9 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
         }
     };
     let every = Duration::from_secs_f64(args.every);
-    let stop = AtomicBool::new(false);
-    let pid = child.id();
-    let (ending, memory) = thread::scope(|scope| {
-        // Whatever goes wrong there must not touch the child.
-        let watch = Watch { host: &host, pid, every, stats: stats.as_ref(), stamps: &stamps, stop: &stop };
-        let sampled = scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(&watch, samples))));
-        let ending = child.wait(&interrupts).map(|ending| (ending, SystemTime::now()));
-        stop.store(true, Ordering::Relaxed);
-        (ending, sampled.join().ok().and_then(Result::ok).flatten())
-    });
+    let (stop, pid) = (AtomicBool::new(false), child.id());
+    let watch = Watch { host: &host, pid, every, stats: stats.as_ref(), stamps: &stamps, stop: &stop };
+    let (ending, memory) = watched(&mut child, &interrupts, &watch, samples);
     let (ending, ended) = ending?;
     child.drain();
     let after = Counters::read(&host);
@@ -139,6 +132,23 @@ struct Watch<'a> {
     stats: Option<&'a StatsUrl>,
     stamps: &'a Stamps,
     stop: &'a AtomicBool,
+}
+
+/// Waits for the program's end and takes samples meanwhile. Gives the end with its time, and the machine's memory at
+/// the last reading before it.
+fn watched(
+    child: &mut Child,
+    interrupts: &Interrupts,
+    watch: &Watch<'_>,
+    samples: File,
+) -> (io::Result<(Ending, SystemTime)>, Option<(SystemTime, Memory)>) {
+    thread::scope(|scope| {
+        // Whatever goes wrong there must not touch the child.
+        let sampled = scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(watch, samples))));
+        let ending = child.wait(interrupts).map(|ending| (ending, SystemTime::now()));
+        watch.stop.store(true, Ordering::Relaxed);
+        (ending, sampled.join().ok().and_then(Result::ok).flatten())
+    })
 }
 
 /// Takes samples until told to stop. A file that cannot be written to any more ends it. Gives the machine's memory at

@@ -17,7 +17,7 @@ pub enum Look {
     Leak { prompts: u64 },
     /// Growth that only readings show.
     Growth,
-    /// An import that fails.
+    /// What only the user sees.
     Manual,
 }
 
@@ -174,7 +174,8 @@ impl<'w> Desk<'w> {
     }
 
     fn write_round(&self, name: &str, on: &UnitSet, broken: &UnitSet, shows: bool, refused: bool, dice: &mut Dice) {
-        let mut log = format!("{HEAD}{}Starting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n", table(on, broken));
+        let mut log =
+            format!("{HEAD}{}Starting server\n\nTo see the GUI go to: http://127.0.0.1:8188\n", table(on, broken));
         let count = match self.look {
             Look::Leak { prompts } if name == "first" => prompts,
             Look::Growth => LONG,
@@ -207,15 +208,16 @@ fn table(on: &UnitSet, broken: &UnitSet) -> String {
 
 fn prompts(count: u64, leaks: bool) -> String {
     let pass = if leaks { PASS } else { "" };
-    let one = format!("got prompt\n{pass}Requested to load Flux\nloaded completely; 9000.00 MB usable, 11340.00 MB loaded, full load: True\nPrompt executed in {SECONDS}.00 seconds\n");
-    one.repeat(usize::try_from(count).unwrap())
+    let one = format!("got prompt\n{pass}Prompt executed in {SECONDS}.00 seconds\n");
+    let load = "Requested to load Flux\nloaded completely; 20000.00 MB usable, 11340.00 MB loaded, full load: True\n";
+    one.repeat(usize::try_from(count).unwrap()).replacen("got prompt\n", &format!("got prompt\n{load}"), 1)
 }
 
 /// Readings of a run: a warm-up of its own pace, noise, peaks, idle time around it, and 40 MiB a prompt when it grows.
 fn readings(prompts: u64, grows: bool, dice: &mut Dice) -> String {
     let mut text = "epoch,rss_anon_kb,prompt\n".to_owned();
     let mut share = || dice.within(0, 1_000_000) as f64 / 1e6;
-    let (warm, pace) = (500.0 + 5000.0 * share(), 0.4 + 1.2 * share());
+    let (warm, pace) = (500.0 + 1000.0 * share(), 0.3 + 0.3 * share());
     let mut time = 1_000.0;
     let mut ended = 0.0;
     let mut row = |time: f64, ended: f64, extra: f64, noise: f64| {
