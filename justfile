@@ -16,6 +16,10 @@ rules:
 test SUBJECT:
     cargo test -q --test it -- {{SUBJECT}}::
 
+# Whole bisections through the command line, so many times as in the tests
+worlds TIMES:
+    COMFY_TRIAGE_WORLDS={{TIMES}} cargo test -q --test it -- bisect_by_hand:: --nocapture
+
 # Every log with a known answer
 cases:
     cargo test -q --test it -- cases::
