@@ -6,6 +6,7 @@
 //!
 //! Each repository is a clone of ComfyUI with its whole history (`git clone --bare` is enough). Exit status 1 when a
 //! rule says another version than the sources do. What cannot be dated in this way is listed as unproven.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a tool for the maintainer's terminal
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
