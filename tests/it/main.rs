@@ -68,3 +68,4 @@ mod verdict_docs;
 mod version_bounds;
 mod versions;
 mod watch;
+mod ways_out;
