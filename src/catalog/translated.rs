@@ -33,3 +33,16 @@ fn values<'t>(template: &'t str, text: &str) -> Option<Vec<(&'t str, String)>> {
     }
     text.is_empty().then_some(values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_does_not_fit_its_sentence_stays() {
+        assert_eq!(values("`{a}` and `{b}`", "`x` and `y`"), Some(vec![("a", "x".to_owned()), ("b", "y".to_owned())]));
+        assert_eq!(values("there is no file `{name}`", "no such file"), None);
+        assert_eq!(values("no log to read", "no log to read"), Some(Vec::new()));
+        assert_eq!(values("no log", "no log to read"), None);
+    }
+}
