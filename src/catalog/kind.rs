@@ -56,6 +56,7 @@ pub enum EventKind {
     ContainerHint,
     ContainerLimit,
     OomKilledFlag,
+    OomNotCounted,
     ImportRow,
     ImportFailed,
     NodesDisabled,

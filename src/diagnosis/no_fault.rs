@@ -7,6 +7,7 @@ use crate::event::Tally;
 use crate::hypothesis::context::{Context, Os};
 use crate::hypothesis::finding::{Basis, Figure, Finding, Grade, Status};
 use crate::hypothesis::finding_builder::{FindingBuilder, evidence, told};
+use crate::hypothesis::host;
 use crate::timeline::{Ending, EndingKind, Timeline};
 
 /// The exit code of a program that was asked to stop.
@@ -116,7 +117,9 @@ pub fn examine(timeline: &Timeline, views: &[Context<'_>], messages: &Messages<'
     let code = ending.and_then(|ending| ending.exit_code);
     let by_user =
         session.exceptions.last().is_some_and(|last| crate::hypothesis::failure::stopped_by_user(last, messages));
-    let key = if killed {
+    let key = if let Some(spare) = host::spare(view) {
+        if spare == host::Spare::Free { "insufficient-killed-free" } else { "insufficient-killed-not-counted" }
+    } else if killed {
         "insufficient-killed"
     } else if by_user && ending.is_some_and(|ending| ending.kind == EndingKind::Traceback) {
         "insufficient-stopped-by-user"
@@ -213,11 +216,14 @@ fn started_again(timeline: &Timeline, views: &[Context<'_>], messages: &Messages
 fn insufficient(view: &Context<'_>, messages: &Messages<'_>, key: &str) -> Finding {
     let mut lines = Vec::new();
     let ending = view.ending();
+    let uncounted = matches!(key, "insufficient-killed-free" | "insufficient-killed-not-counted");
     let of_code = ending.filter(|ending| ending.kind == EndingKind::NativeCrash).and_then(|ending| ending.at.as_ref());
     let pause = ending.and_then(|ending| ending.pause.as_ref());
     let stop = view.session.stopped.as_ref().filter(|_| key == "insufficient-stopped");
     let kills = ending.filter(|_| key == "insufficient-killed" || stop.is_some()).map(|ending| ending.kills.as_slice());
-    if let Some(at) = stop {
+    if uncounted {
+        lines.extend(host::uncounted_lines(view, messages));
+    } else if let Some(at) = stop {
         lines.push(evidence(at, Some(messages.text(stop_remark(ending), &[]))));
         lines.extend(
             kills
@@ -238,11 +244,14 @@ fn insufficient(view: &Context<'_>, messages: &Messages<'_>, key: &str) -> Findi
         lines.push(evidence(last, Some(messages.text(remark, &[]))));
     }
     let code = view.ending().and_then(|ending| ending.exit_code).map_or_else(String::new, |code| code.to_string());
+    let memory = host::uncounted_values(view, messages);
+    let mut values: Vec<(&str, &str)> = memory.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    values.push(("code", &code));
     let draft = FindingBuilder::new(
         Verdict::InsufficientEvidence,
         view.number,
         Status::NotAssessable,
-        messages.text(key, &[("code", &code)]),
+        messages.text(key, &values),
     )
     .about(key)
     .grade(Grade::Moderate, messages.text("grade-insufficient", &[]))
@@ -250,6 +259,7 @@ fn insufficient(view: &Context<'_>, messages: &Messages<'_>, key: &str) -> Findi
     match key {
         // Whoever pressed Ctrl-C knows what happened.
         "insufficient-stopped-by-user" | "insufficient-stopped" => draft.because(lines),
+        _ if uncounted => draft.settle(messages.text("settle-killed-other", &[])).because(lines),
         "insufficient-killed" => draft.settle(messages.text("settle-killed", &[])).because(lines),
         // The terminal printed nothing more.
         "insufficient-ended" => draft.settle(messages.text(settle_silent(view), &[])).because(lines),

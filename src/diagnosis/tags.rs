@@ -181,6 +181,7 @@ pub fn tags(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding) -> V
     add("portable", portable || texts.into_iter().any(by_path));
     add("custom-nodes-off", view.nodes_off());
     add("pins-greedy", finding.figures.iter().any(|figure| figure.name == "pins-greedy"));
+    add("by-readings", crate::hypothesis::growth::is_growth(finding));
     add("device-clone", session.counts.device_clones.is_some());
     add("pack-suspected", !finding.candidates.is_empty());
     let full = finding.about.as_deref() == Some(crate::hypothesis::host::FULL_AT_CRASH);

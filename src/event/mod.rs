@@ -268,6 +268,8 @@ pub enum What<'a> {
     OomKilledFlag {
         value: bool,
     },
+    /// The kernel counted no kill for memory while the program ran.
+    OomNotCounted,
     ImportRow {
         seconds: f64,
         path: Cow<'a, str>,

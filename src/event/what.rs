@@ -199,6 +199,7 @@ pub(super) fn what_of<'t>(
             None => What::ContainerHint,
         },
         EventKind::OomKilledFlag => What::OomKilledFlag { value: read.flag("value") },
+        EventKind::OomNotCounted => What::OomNotCounted,
         EventKind::ImportRow => What::ImportRow {
             seconds: read.number("seconds").unwrap_or(0.0),
             path: read.owned("path"),

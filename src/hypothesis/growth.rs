@@ -145,6 +145,7 @@ pub fn level(messages: &Messages<'_>, growth: &Growth) -> Figure {
         Shape::Sawtooth => "figure-sawtooth",
         Shape::Filling => "figure-filling",
         Shape::Growing => "figure-growing",
+        _ if trend.readings == 1 => "figure-one-reading",
         _ if trend.coarse => "figure-coarse",
         _ => "figure-too-short",
     };

@@ -4,8 +4,10 @@
 
 mod allocation;
 mod full;
+mod uncounted;
 
 pub use full::FULL as FULL_AT_CRASH;
+pub(crate) use uncounted::{Spare, lines as uncounted_lines, said as uncounted_values, spare};
 
 use super::Case;
 use super::context::{Context, LimitSource, Os};
@@ -46,7 +48,10 @@ pub fn examine(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(ending) = view.ending() {
         if ending.kind == EndingKind::Killed {
-            findings.push(kill_finding(view, messages, ending));
+            findings.extend(match uncounted::spare(view) {
+                Some(spare) => uncounted::finding(view, messages, ending, spare),
+                None => Some(kill_finding(view, messages, ending)),
+            });
         } else if let Some(finding) = full::at_crash(view, messages, ending) {
             findings.push(finding);
         } else if ending.in_flight.is_some() {
@@ -442,6 +447,7 @@ pub fn rule_out(case: &Case<'_>) -> Vec<RuledOut> {
     if !case.has(Verdict::HostOom) && !died && view.session.host_ooms.is_empty() && stopped_well {
         list.push(case.against(Verdict::HostOom, messages.text("not-killed", &[]), Vec::new()));
     }
+    list.extend(uncounted::ruled_out(case));
     if let Some((_, LimitSource::CgroupLine)) = view.limit_mib
         && let Some(fact) = view.session.fact("cgroup_limit_mib")
     {

@@ -4,6 +4,7 @@
 //! What a text means is not decided here.
 
 mod ansi;
+mod bounds;
 mod decode;
 mod error;
 mod json_log;
@@ -21,7 +22,9 @@ mod split;
 mod stamp;
 #[cfg(test)]
 mod tests;
+mod zstd;
 
+pub use bounds::{Bounds, Exceeded};
 pub(crate) use decode::CodePage;
 pub use error::InputError;
 pub use line::{Bar, Level, Place, Segment, Sink};
@@ -95,6 +98,7 @@ pub enum JsonKind {
 /// When there was nothing to read.
 pub fn read<S: Sink + ?Sized>(source: Source<'_>, sink: &mut S, options: &ReadOptions) -> Result<Intake, InputError> {
     let mut reader = Reader::new();
+    reader.allow(source.bounds);
     let end = source.blocks(options, |block| reader.feed(block, sink))?;
     let mut intake = reader.finish(sink);
     end.tell(&mut intake);
@@ -154,7 +158,7 @@ impl Source<'_> {
             return Err(match (failed, compression) {
                 (None, _) => InputError::Empty { name },
                 (Some(source), None) => InputError::CannotRead { name, source },
-                (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
+                (Some(source), Some(kind)) => InputError::packed(name, kind.name(), source),
             });
         }
         Ok(SourceEnd { compression, error: failed.map(|error| error.to_string()) })
@@ -181,6 +185,11 @@ impl Reader {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The input may take so much. To be said before its first bytes.
+    pub(crate) fn allow(&mut self, bounds: Bounds) {
+        self.text.gate.allow(bounds.json());
     }
 
     /// Bytes taken so far.

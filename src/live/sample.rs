@@ -11,7 +11,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use super::processes::{pss_kib, tree, usage};
 use super::rate_limit::RateLimit;
 use super::stats::Stats;
-use crate::probe::{Cgroup, Host, glance};
+use crate::probe::{Cgroup, Host, Memory, glance};
 
 /// First line of a samples file.
 pub const HEADER: &str = "time,epoch,processes,rss_kb,rss_anon_kb,pss_kb,cgroup_current_kb,cgroup_max_kb,cgroup_oom_kills,mem_available_kb,swap_used_kb,vram_used_mib,vram_total_mib,process_vram_mib,allocator_reserved_mib,allocator_free_mib,stats_vram_free_mib,stats_ram_free_mib,prompt";
@@ -38,6 +38,7 @@ pub struct Sampler<'h, H> {
     known: Vec<u32>,
     search: RateLimit,
     pss: RateLimit,
+    last: Option<(SystemTime, Memory)>,
 }
 
 impl<'h, H: Host> Sampler<'h, H> {
@@ -50,6 +51,7 @@ impl<'h, H: Host> Sampler<'h, H> {
             known: Vec::new(),
             search: RateLimit::default(),
             pss: RateLimit::default(),
+            last: None,
         }
     }
 
@@ -59,6 +61,11 @@ impl<'h, H: Host> Sampler<'h, H> {
             self.known = found;
         }
         self.known.clone()
+    }
+
+    /// The machine's memory at the last reading for which the process was still there, and when that was.
+    pub fn last_memory(self) -> Option<(SystemTime, Memory)> {
+        self.last
     }
 
     /// Writes one line.
@@ -108,6 +115,9 @@ impl<'h, H: Host> Sampler<'h, H> {
             mib(stats.ram_free_mib),
             String::new(),
         ];
+        if used.processes > 0 {
+            self.last = Some((now, memory));
+        }
         writeln!(out, "{}", fields.join(","))?;
         out.flush()
     }

@@ -1,8 +1,9 @@
 //! What looks private and is not: accounts and hosts that everybody has, versions with four parts, words of Python.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::rules::{RULES, Unless};
+use super::rules::{List, RULES, Unless};
 use super::tokens::Category;
 
 /// Where something that looks private stands.
@@ -10,15 +11,31 @@ pub(super) struct Context<'t> {
     pub(super) text: &'t str,
     pub(super) at: Range<usize>,
     pub(super) category: Category,
+    /// Where the text tells that ComfyUI refused a prompt; looked for once for the whole text.
+    pub(super) refusal: &'t OnceCell<usize>,
 }
+
+/// Bytes before a place that may tell what it is. More would make the time grow with the square of a line.
+const NEAR: usize = 256;
 
 impl<'t> Context<'t> {
     fn secret(&self) -> &'t str {
         self.text.get(self.at.clone()).unwrap_or_default()
     }
 
+    /// What stands right before it.
     fn before(&self) -> &'t str {
-        self.text.get(..self.at.start).unwrap_or_default()
+        near(self.text, self.at.start)
+    }
+
+    /// ComfyUI's words for a refused prompt stand before it.
+    fn is_refused(&self) -> bool {
+        let first = || {
+            let words = b"invalid prompt";
+            let found = self.text.as_bytes().windows(words.len()).position(|part| part.eq_ignore_ascii_case(words));
+            found.unwrap_or(usize::MAX)
+        };
+        *self.refusal.get_or_init(first) < self.at.start
     }
 
     fn after(&self) -> &'t str {
@@ -68,6 +85,15 @@ pub(super) fn accepts(unless: Unless, context: &Context<'_>) -> bool {
     }
 }
 
+/// The end of what stands before `at`.
+pub(super) fn near(text: &str, at: usize) -> &str {
+    let mut from = at.saturating_sub(NEAR);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text.get(from..at).unwrap_or_default()
+}
+
 /// What stands before it up to a blank.
 fn word_before<'t>(context: &Context<'t>) -> &'t str {
     context.before().rsplit(char::is_whitespace).next().unwrap_or_default()
@@ -97,7 +123,7 @@ pub(super) fn user(name: &str) -> bool {
     let placeholder = name.starts_with(['$', '%', '<', '~', '*', '.', '{', '[', '-', '_', '(']);
     let name = name.to_lowercase();
     !placeholder
-        && !RULES.has("accounts", &name)
+        && !RULES.has(List::Accounts, &name)
         && !name.chars().all(|letter| letter.is_ascii_digit() || letter == '.')
         && !name.starts_with("redacted-")
 }
@@ -117,15 +143,19 @@ fn account(context: &Context<'_>) -> bool {
 /// A machine of one's own.
 pub(super) fn machine(name: &str) -> bool {
     let lower = name.to_lowercase();
-    host(name) && !RULES.has("accounts", &lower) && !lower.ends_with(".py")
+    host(name) && !RULES.has(List::Accounts, &lower) && !lower.ends_with(".py")
 }
+
+/// Parts of a server's name that are looked at.
+const LABELS: usize = 5;
 
 /// No server that everybody talks to.
 pub(super) fn host(name: &str) -> bool {
     let name = name.to_lowercase();
-    let mut tail = name.as_str();
+    // The end tells whose server it is.
+    let mut tail = name.rmatch_indices('.').nth(LABELS).and_then(|(dot, _)| name.get(dot + 1..)).unwrap_or(&name);
     let public = loop {
-        if RULES.has("hosts", tail) {
+        if RULES.has(List::Hosts, tail) {
             break true;
         }
         match tail.split_once('.') {
@@ -153,7 +183,7 @@ fn local_host(context: &Context<'_>) -> bool {
     let first = name.split('.').next().unwrap_or_default();
     let path = context.before().ends_with(['/', '\\', '.', '_', '~']) && !context.before().ends_with("//");
     let goes_on = context.after().starts_with(['(', '_', '=', '[']);
-    !path && !goes_on && !RULES.has("modules", first) && host(name)
+    !path && !goes_on && !RULES.has(List::Modules, first) && host(name)
 }
 
 /// `CORP\mia` as it stands alone.
@@ -194,8 +224,8 @@ fn is_version(before: &str) -> bool {
 fn token_value(value: &str) -> bool {
     let word = value.trim_matches(['"', '\'', '(', ')', '<', '>', '*', ':', '.']);
     let lower = word.to_lowercase();
-    let plain = RULES.has("no-prompts", &lower)
-        || RULES.has("said", &lower)
+    let plain = RULES.has(List::NoPrompts, &lower)
+        || RULES.has(List::Said, &lower)
         || matches!(lower.as_str(), "str" | "nan" | "")
         || word.starts_with("--")
         || word.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | ','))
@@ -253,7 +283,7 @@ pub(super) fn is_mixed(text: &str) -> bool {
 /// What somebody says a password is.
 fn said(secret: &str) -> bool {
     let word = secret.trim_matches(['.', ',', '!', '?', ':', ';', '(', ')']).to_lowercase();
-    word.chars().count() >= 4 && !RULES.has("said", &word) && !word.starts_with("redacted-")
+    word.chars().count() >= 4 && !RULES.has(List::Said, &word) && !word.starts_with("redacted-")
 }
 
 /// A text behind "prompt:", and not the number of a prompt or ComfyUI's own report of a refused one.
@@ -261,11 +291,9 @@ fn prompt(context: &Context<'_>) -> bool {
     let text = context.secret();
     let number = text.get(..8).is_some_and(|start| start.bytes().all(|byte| byte.is_ascii_hexdigit()))
         && text.get(8..9) == Some("-");
-    let own = text.starts_with("{'type'")
-        || text.starts_with("None")
-        || context.before().to_lowercase().contains("invalid prompt");
-    let count =
-        !text.chars().any(char::is_alphabetic) || RULES.has("no-prompts", &text.trim_end_matches('.').to_lowercase());
+    let own = text.starts_with("{'type'") || text.starts_with("None") || context.is_refused();
+    let count = !text.chars().any(char::is_alphabetic)
+        || RULES.has(List::NoPrompts, &text.trim_end_matches('.').to_lowercase());
     let object = text.starts_with(['<', '(']) && text.contains("object at 0x");
     let tensor = text.starts_with("tensor(") || text.starts_with("torch.");
     !number && !own && !count && !object && !tensor && text.trim().chars().count() > 1
@@ -299,9 +327,9 @@ fn contact(text: &str) -> bool {
     let lower = text.to_lowercase();
     let word = lower.trim_start_matches('@');
     let decorator = matches!(word, "property" | "staticmethod" | "classmethod" | "torch" | "dataclass" | "github");
-    !RULES.has("accounts", word)
-        && !RULES.has("no-prompts", word)
-        && !RULES.has("said", word)
+    !RULES.has(List::Accounts, word)
+        && !RULES.has(List::NoPrompts, word)
+        && !RULES.has(List::Said, word)
         && !decorator
         && !lower.contains("redacted-")
 }

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use aho_corasick::AhoCorasick;
-
 use super::encodings::encodings;
-use super::names::{Names, in_token, is_telling, stands_alone};
+use super::lookup::Lookup;
+use super::names::{Names, in_token, is_telling, lies_in, stands_alone};
 use super::plain::plain;
 use super::scan::has_unknown;
 use super::tokens::{Category, Tokens};
@@ -32,8 +31,9 @@ pub struct Checked {
 /// Looks for all originals.
 pub struct Checker<'r> {
     names: &'r Names,
-    finder: Option<AhoCorasick>,
-    /// Whether the original of a pattern is an ordinary word, and the word.
+    /// All originals in all ways of writing them, with their numbers in the list.
+    lookup: Lookup<usize>,
+    /// Whether an original is an ordinary word, and the word.
     list: Vec<(bool, String)>,
     ordinary: BTreeSet<String>,
     line: u64,
@@ -50,8 +50,10 @@ impl<'r> Checker<'r> {
     /// `own` holds the words of whoever writes what is shown, where that is not the log alone.
     pub(super) fn new(tokens: &Tokens, names: &'r Names, vocabulary: &Vocabulary, own: &Vocabulary) -> Self {
         let mut list = Vec::new();
-        let mut patterns = Vec::new();
-        for (category, original) in tokens.originals() {
+        let mut texts = Vec::new();
+        let mut originals: Vec<(Category, &str)> = tokens.originals().collect();
+        originals.sort_unstable();
+        for (category, original) in originals {
             let word = original.trim();
             if word.chars().filter(|letter| letter.is_alphanumeric()).count() < 3 {
                 continue;
@@ -60,15 +62,14 @@ impl<'r> Checker<'r> {
             if ordinary && !matches!(category, Category::User | Category::Host | Category::Folder) {
                 continue;
             }
-            for text in encodings(category, word) {
-                patterns.push(text);
-                list.push((ordinary, word.to_owned()));
-            }
+            texts.extend(encodings(category, word).into_iter().map(|text| (text, list.len())));
+            list.push((ordinary, word.to_owned()));
         }
-        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&patterns).ok();
+        // Where an ordinary word is a private one as well, it is private.
+        texts.sort_by_key(|(_, number): &(String, usize)| list.get(*number).is_some_and(|(ordinary, _)| *ordinary));
         Self {
             names,
-            finder: finder.filter(|_| !patterns.is_empty()),
+            lookup: Lookup::new(texts),
             list,
             ordinary: BTreeSet::new(),
             line: 0,
@@ -86,21 +87,24 @@ impl<'r> Checker<'r> {
                 self.checked.unknown.push(self.line);
             }
         }
-        let Some(finder) = &self.finder else { return };
         let mut kept = None;
-        for hit in finder.find_overlapping_iter(text.as_ref()) {
-            let at = hit.range();
-            if !stands_alone(&text, &at) || in_token(&text, at.start) {
-                continue;
-            }
-            let kept = kept.get_or_insert_with(|| self.names.node_folders(&text));
-            let Some((ordinary, word)) = self.list.get(hit.pattern().as_usize()) else { continue };
-            if *ordinary || kept.iter().any(|range| range.contains(&at.start)) {
-                if self.ordinary.len() < TOLD {
-                    self.ordinary.insert(word.clone());
+        let mut from = 0;
+        while let Some(start) = self.lookup.next(&text, from) {
+            from = start + 1;
+            for (length, number) in self.lookup.at(&text, start) {
+                let at = start..start + length;
+                if !stands_alone(&text, &at) || in_token(&text, at.start) {
+                    continue;
                 }
-            } else if self.checked.private.last() != Some(&self.line) && self.checked.private.len() < TOLD {
-                self.checked.private.push(self.line);
+                let kept = kept.get_or_insert_with(|| self.names.node_folders(&text));
+                let Some((ordinary, word)) = self.list.get(*number) else { continue };
+                if *ordinary || lies_in(kept, at.start) {
+                    if self.ordinary.len() < TOLD {
+                        self.ordinary.insert(word.clone());
+                    }
+                } else if self.checked.private.last() != Some(&self.line) && self.checked.private.len() < TOLD {
+                    self.checked.private.push(self.line);
+                }
             }
         }
     }

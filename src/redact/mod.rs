@@ -8,12 +8,14 @@ mod accept;
 mod check;
 mod encodings;
 mod found;
+mod lookup;
 mod names;
 mod paths;
 mod plain;
 mod region;
 mod rules;
 mod scan;
+mod search;
 mod shapes;
 mod tokens;
 mod window;
@@ -22,17 +24,20 @@ mod words;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use regex::Regex;
 
 pub use check::{Checked, Checker};
-pub(crate) use plain::plain;
+pub(crate) use plain::width;
 pub use tokens::{Category, Replaced};
 pub use window::Window;
 
 use found::{Found, settle};
 use names::Names;
 use paths::Paths;
+use plain::plain;
 use region::{Region, Ruling};
 use shapes::Shapes;
 use tokens::Tokens;
@@ -44,6 +49,13 @@ const FIELDS: usize = 64;
 const STAYED: usize = 20;
 /// Bytes of broken lines that are put together.
 const JOINED: usize = 16 * 1024;
+
+/// What stands in workflows and in nothing else.
+static WORKFLOW: LazyLock<[Finder<'static>; 4]> =
+    LazyLock::new(|| ["class_type", "widgets_values", "last_node_id", "last_link_id"].map(Finder::new));
+
+/// What tokens begin with.
+static TOKEN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("redacted-"));
 
 /// Replaces what is private, line by line.
 #[derive(Debug)]
@@ -96,22 +108,34 @@ impl Redactor {
         done
     }
 
-    /// Takes note of what is private in a line, so that it is known before the first line is written.
-    pub fn learn(&mut self, line: &str) {
-        self.learn_lines(&[line], false);
+    /// Takes note of what is private in a line, so that it is known before the first line is written. True when nothing
+    /// is, and the line says nothing of others: [`Redactor::quiet_line`] will do for it.
+    pub fn learn(&mut self, line: &str) -> bool {
+        let text = plain(line);
+        let quiet = self.region == Region::None && matches!(text, Cow::Borrowed(_));
+        self.reserve(&text);
+        let found = self.found(&text, false);
+        found.iter().for_each(|one| self.note(&text, one));
+        quiet && found.is_empty() && self.region == Region::None
+    }
+
+    /// The tokens of an earlier redaction are kept.
+    fn reserve(&mut self, text: &str) {
+        if TOKEN.find(text.as_bytes()).is_none() {
+            return;
+        }
+        for found in self.token.captures_iter(text) {
+            if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
+                self.tokens.reserve(&found["word"], number);
+            }
+        }
     }
 
     /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
     /// is `redrawn`.
     pub fn learn_lines(&mut self, lines: &[&str], redrawn: bool) {
         let texts: Vec<_> = lines.iter().map(|line| plain(line)).collect();
-        for text in texts.iter().filter(|text| text.contains("redacted-")) {
-            for found in self.token.captures_iter(text) {
-                if let Some(number) = found.name("number").and_then(|number| number.as_str().parse().ok()) {
-                    self.tokens.reserve(&found["word"], number);
-                }
-            }
-        }
+        texts.iter().for_each(|text| self.reserve(text));
         for (text, found) in texts.iter().zip(self.found_in(&texts, redrawn, false)) {
             found.iter().for_each(|one| self.note(text, one));
         }
@@ -129,7 +153,18 @@ impl Redactor {
 
     /// The line without what is private. Colours are dropped: a code inside a word would hide it.
     pub fn line(&mut self, line: &str) -> String {
-        self.lines(&[line], false).pop().unwrap_or_default()
+        self.names.prepare();
+        let text = plain(line);
+        let found = self.found(&text, true);
+        self.written(&text, settle(found))
+    }
+
+    /// The same for a line in which [`Redactor::learn`] found nothing: only names that others gave away may stand in it.
+    pub fn quiet_line<'l>(&mut self, line: &'l str) -> Cow<'l, str> {
+        self.names.prepare();
+        let mut found = Vec::new();
+        self.names.find(line, &mut found);
+        if found.is_empty() && self.region == Region::None { line.into() } else { self.line(line).into() }
     }
 
     /// The same for lines that a window broke: all but the last go on in the next one. Or for the parts of one line that
@@ -186,7 +221,14 @@ impl Redactor {
         // What the lines before say of this one, they say of all its parts.
         let whole = texts.concat();
         match self.region.line(&whole, false, &self.vocabulary) {
-            Ruling::Usual => texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect(),
+            Ruling::Usual => {
+                // What it begins may stand in two of them; a bar begins nothing.
+                if !whole.contains("%|") {
+                    let found = settle(self.shaped(&whole, 0, names).0);
+                    self.prompt_may_go_on(&whole, &found, false);
+                }
+                texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect()
+            }
             Ruling::Stays => vec![Vec::new(); texts.len()],
             Ruling::Whole(category) => texts.iter().map(|text| vec![Found::new(category, 0..text.len())]).collect(),
         }
@@ -212,15 +254,18 @@ impl Redactor {
         let room = STAYED.saturating_sub(self.stayed.len());
         self.stayed.extend(stayed.into_iter().take(room));
         let found = settle(found);
-        let end = text.trim_end().len();
-        if let Some(prompt) =
-            found.iter().find(|one| one.category == Category::Prompt && one.at.end >= end && one.at.len() > 3)
-            && self.region == Region::None
-            && !text.get(prompt.at.clone()).is_some_and(|text| text.contains("redacted-"))
-        {
-            self.region.prompt_ends(text.get(prompt.at.clone()).unwrap_or_default(), fresh);
-        }
+        self.prompt_may_go_on(text, &found, fresh);
         found
+    }
+
+    /// A prompt at the end of a text may go on in the next line.
+    fn prompt_may_go_on(&mut self, text: &str, found: &[Found], fresh: bool) {
+        let end = text.trim_end().len();
+        let last = found.iter().find(|one| one.category == Category::Prompt && one.at.end >= end && one.at.len() > 3);
+        let Some(prompt) = last.and_then(|one| text.get(one.at.clone())) else { return };
+        if self.region == Region::None && !prompt.contains("redacted-") {
+            self.region.prompt_ends(prompt, fresh);
+        }
     }
 
     /// The same without a look at the lines before.
@@ -259,7 +304,7 @@ impl Redactor {
         for one in found {
             let Some(secret) = text.get(one.at.clone()) else { continue };
             out.push_str(text.get(end..one.at.start).unwrap_or_default());
-            out.push_str(&self.tokens.token(one.category, secret, true));
+            out.push_str(self.tokens.token(one.category, secret, true));
             end = one.at.end;
         }
         out.push_str(text.get(end..).unwrap_or_default());
@@ -276,11 +321,11 @@ fn join(texts: &[Cow<'_, str>], vocabulary: &Vocabulary) -> (String, Vec<(usize,
         let stripped = crate::input::stripped(text.as_bytes());
         let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
         let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
-        // A stamp or a level where the first line has none, or a text of ComfyUI's own: another record begins, and
+        // A stamp or a level where the first line has none, a text of ComfyUI's own or a bar: another record begins, and
         // nothing goes on across it.
         let marks = (stripped.stamp.is_some(), stripped.tagged);
         let (stamped, tagged) = *first.get_or_insert(marks);
-        let known = index > 0 && vocabulary.begins(&String::from_utf8_lossy(stripped.text));
+        let known = index > 0 && (vocabulary.begins(&String::from_utf8_lossy(stripped.text)) || text.contains("%|"));
         if (marks.0 && !stamped) || (marks.1 && !tagged) || known {
             whole.push('\n');
         }
@@ -304,10 +349,7 @@ fn pieces<'s>(
 
 /// A workflow in one line, from its first brace on.
 fn workflow(text: &str, found: &mut Vec<Found>) {
-    let marks = ["class_type", "widgets_values", "last_node_id", "last_link_id"];
-    let Some(at) = marks.iter().filter_map(|mark| memchr::memmem::find(text.as_bytes(), mark.as_bytes())).min() else {
-        return;
-    };
+    let Some(at) = WORKFLOW.iter().filter_map(|mark| mark.find(text.as_bytes())).min() else { return };
     let quoted = text.get(..at).is_some_and(|before| before.ends_with(['"', '\'']));
     let refusal =
         ["node_errors", "extra_info", "invalid prompt", "missing_node_type"].iter().any(|mark| text.contains(mark));

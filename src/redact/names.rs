@@ -3,19 +3,21 @@
 //!
 //! Names of node folders stay, and so do words of ComfyUI's own lines.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 
+use super::accept::near;
 use super::encodings::encodings;
 use super::found::Found;
+use super::lookup::Lookup;
 use super::tokens::Category;
 use super::words::Vocabulary;
 
-/// Names looked for, so that a hostile log cannot make every line slow.
-const LIMIT: usize = 3_000;
+/// Names looked for, so that a hostile log cannot fill the memory: files and folders, which may be many, leave room for
+/// keys, those for machines, and those for accounts.
+const LIMITS: [usize; 4] = [3_000, 4_000, 5_000, 6_000];
 /// The longest name looked for, in bytes.
 const LONGEST: usize = 256;
 
@@ -23,9 +25,9 @@ const LONGEST: usize = 256;
 pub(super) struct Names {
     /// What stands behind the folder of node packs; none when the packs name no such folder.
     node_folder: Option<Regex>,
-    known: BTreeMap<String, Category>,
-    finder: Option<AhoCorasick>,
-    list: Vec<(String, Category)>,
+    known: HashMap<String, Category>,
+    /// All names in all ways of writing them; none while there are new ones.
+    lookup: Option<Lookup<Category>>,
 }
 
 impl Names {
@@ -35,20 +37,20 @@ impl Names {
         let node_folder = format!(r"(?:{})[\\/]+[^\\/\s]+", folders.join("|"));
         Self {
             node_folder: Regex::new(&node_folder).ok().filter(|_| !folders.is_empty()),
-            known: BTreeMap::new(),
-            finder: None,
-            list: Vec::new(),
+            known: HashMap::new(),
+            lookup: None,
         }
     }
 
     /// Takes a name, when it can be told from an ordinary word.
     pub(super) fn add(&mut self, category: Category, name: &str, vocabulary: &Vocabulary) {
         let name = name.trim();
-        if name.len() > LONGEST || self.known.len() >= LIMIT || !is_telling(category, name, vocabulary) {
+        let limit = LIMITS[category.rank()];
+        if name.len() > LONGEST || self.known.len() >= limit || !is_telling(category, name, vocabulary) {
             return;
         }
         if self.known.insert(name.to_lowercase(), category).is_none() {
-            self.finder = None;
+            self.lookup = None;
         }
         if category == Category::User && name.contains(' ') {
             for part in name.split(' ').filter(|part| part.chars().count() >= 4) {
@@ -59,43 +61,48 @@ impl Names {
 
     /// Gets ready to look for all names.
     pub(super) fn prepare(&mut self) {
-        if self.finder.is_some() || self.known.is_empty() {
+        if self.lookup.is_some() || self.known.is_empty() {
             return;
         }
-        self.list = self
+        let all = self
             .known
             .iter()
-            .flat_map(|(name, category)| encodings(*category, name).into_iter().map(|text| (text, *category)))
-            .collect();
-        self.finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .ascii_case_insensitive(true)
-            .build(self.list.iter().map(|(name, _)| name.as_str()))
-            .ok();
+            .flat_map(|(name, category)| encodings(*category, name).into_iter().map(|text| (text, *category)));
+        self.lookup = Some(Lookup::new(all));
     }
 
     /// Adds all names in `text`. [`Names::prepare`] comes first.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Found>) {
-        let Some(finder) = &self.finder else { return };
+        let Some(lookup) = &self.lookup else { return };
         let mut kept = None;
-        for hit in finder.find_iter(text) {
-            let at = hit.range();
+        let mut from = 0;
+        while let Some(start) = lookup.next(text, from) {
+            let Some((length, category)) = lookup.at(text, start).next() else {
+                from = start + 1;
+                continue;
+            };
+            let at = start..start + length;
+            from = at.end;
             if !stands_alone(text, &at) || in_token(text, at.start) {
                 continue;
             }
             let kept: &Vec<Range<usize>> = kept.get_or_insert_with(|| self.node_folders(text));
-            let Some((_, category)) = self.list.get(hit.pattern().as_usize()) else { continue };
-            if kept.iter().any(|range| range.contains(&at.start)) {
-                continue;
+            if !lies_in(kept, at.start) {
+                found.push(Found::new(*category, at));
             }
-            found.push(Found::new(*category, at));
         }
     }
 
-    /// Where names of node packs stand.
+    /// Where names of node packs stand, one behind the other.
     pub(super) fn node_folders(&self, text: &str) -> Vec<Range<usize>> {
         self.node_folder.iter().flat_map(|folder| folder.find_iter(text)).map(|found| found.range()).collect()
     }
+}
+
+/// One of the ranges, which stand in their order, holds the place.
+pub(super) fn lies_in(ranges: &[Range<usize>], at: usize) -> bool {
+    let before = ranges.partition_point(|range| range.start <= at);
+    before.checked_sub(1).and_then(|last| ranges.get(last)).is_some_and(|range| range.contains(&at))
 }
 
 /// Long enough to be told from a part of another word, no number and no word of ComfyUI's lines.
@@ -140,7 +147,8 @@ pub(super) fn stands_alone(text: &str, at: &Range<usize>) -> bool {
 
 /// What begins at `at` is part of a token that was put in before.
 pub(super) fn in_token(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
+    // No token is as long as what is looked at.
+    let before = near(text, at);
     let word =
         before.rsplit(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-')).next().unwrap_or_default();
     let begins = text.get(at..).is_some_and(|rest| rest.starts_with("redacted-"));

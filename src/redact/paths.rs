@@ -9,9 +9,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::accept::{is_token, user};
+use super::accept::{is_token, near, user};
 use super::found::Found;
-use super::rules::RULES;
+use super::rules::{List, RULES};
 use super::tokens::Category;
 
 /// Letters of one part of a path.
@@ -37,13 +37,16 @@ struct Walk<'t> {
 impl Paths<'_> {
     /// Adds what is private in the paths of `text`.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Found>) {
+        let mut organisations: Vec<usize> =
+            found.iter().filter(|one| one.category == Category::Organisation).map(|one| one.at.start).collect();
+        organisations.sort_unstable();
         let mut from = 0;
         while let Some(at) = memchr::memchr2(b'/', b'\\', text.as_bytes().get(from..).unwrap_or_default()) {
             let slash = from + at;
             from = match start(text, slash) {
                 Some(walk) => {
                     let first = found.len();
-                    let end = self.path(&walk, slash, found).max(slash + 1);
+                    let end = self.path(&walk, slash, &organisations, found).max(slash + 1);
                     // All that stands before a part shows what it is.
                     found.iter_mut().skip(first).for_each(|one| one.shown.start = slash);
                     end
@@ -55,7 +58,7 @@ impl Paths<'_> {
     }
 
     /// Takes the path apart whose first mark stands at `slash`; where it ends.
-    fn path(&self, walk: &Walk<'_>, slash: usize, found: &mut Vec<Found>) -> usize {
+    fn path(&self, walk: &Walk<'_>, slash: usize, organisations: &[usize], found: &mut Vec<Found>) -> usize {
         let parts = walk.parts(slash);
         let Some(last) = parts.last().cloned() else { return slash };
         let name = |index: usize| parts.get(index).and_then(|part| walk.text.get(part.clone())).unwrap_or_default();
@@ -66,7 +69,7 @@ impl Paths<'_> {
             let this = name(index);
             let lower = this.to_lowercase();
             let before = index.checked_sub(1).map(|index| name(index).to_lowercase()).unwrap_or_default();
-            let account = RULES.has("homes", &before)
+            let account = RULES.has(List::Homes, &before)
                 && (index == 1 || before != "users" || walk.windows || index <= 3)
                 || (before == "media" && (index == 1 || name(0) == "run"));
             if this.is_empty() || is_token(this) {
@@ -86,7 +89,7 @@ impl Paths<'_> {
             if own.is_none() && is_last && is_file(this) {
                 continue;
             }
-            if RULES.has("users-own", &lower) && (in_comfyui || is_private_root(index)) && !in_programs {
+            if RULES.has(List::UsersOwn, &lower) && (in_comfyui || is_private_root(index)) && !in_programs {
                 own.get_or_insert(index + 1);
                 continue;
             }
@@ -95,14 +98,14 @@ impl Paths<'_> {
             if in_programs || own.is_some_and(|own| own <= index) || self.is_usual(&lower) {
                 continue;
             }
-            let company =
-                found.iter().any(|one| one.category == Category::Organisation && part.contains(&one.at.start));
+            let company = organisations.get(organisations.partition_point(|at| *at < part.start));
+            let company = company.is_some_and(|at| part.contains(at));
             if let Some(part) = walk.folder(part, is_last).filter(|_| !company) {
                 found.push(Found::new(Category::Folder, part));
             }
         }
         // What lies below the folders of output and input is one name, its folders included.
-        if let (Some(own), Some(media)) = (own, walk.media_end(slash))
+        if let (Some(own), Some(media)) = (own, walk.media_end(slash, last.end))
             && let Some(first) = parts.get(own)
             && !in_programs
         {
@@ -115,33 +118,10 @@ impl Paths<'_> {
     /// What lies below stays.
     fn is_program(&self, lower: &str, index: usize, walk: &Walk<'_>) -> bool {
         let root = index == 0 && !walk.windows;
-        let anywhere = matches!(
-            lower,
-            "site-packages"
-                | "dist-packages"
-                | "custom_nodes"
-                | "node_modules"
-                | "comfy"
-                | "comfy_extras"
-                | "comfy_api"
-                | "comfy_api_nodes"
-                | "comfy_execution"
-                | "python_embeded"
-                | "python_embedded"
-                | "__pycache__"
-                | ".git"
-                | "program files"
-                | "program files (x86)"
-                | "windowsapps"
-                | "actions-runner"
-                | "pytorch"
-                | "triton"
-                | "aten"
-                | "c10"
-        ) || (lower.starts_with("python3")
-            && lower.get(7..8).is_some_and(|next| next == "1" || next == "."));
+        let anywhere = RULES.has(List::ProgramsAnywhere, lower)
+            || (lower.starts_with("python3") && lower.get(7..8).is_some_and(|next| next == "1" || next == "."));
         anywhere
-            || (root && RULES.has("programs", lower) && lower != "users")
+            || (root && RULES.has(List::Programs, lower) && lower != "users")
             || (walk.windows && index == 1 && lower == "windows")
     }
 
@@ -152,8 +132,9 @@ impl Paths<'_> {
             let bare = bare.trim_start_matches(|letter: char| letter.is_ascii_digit());
             bare.len() <= 2 && bare.is_ascii()
                 || ["comfy", "python", "cuda", "torch", "stable"].iter().any(|known| word.contains(known))
-                || RULES.has("folders", word)
-                || RULES.has("folders", bare)
+                || RULES.has(List::Folders, word)
+                || RULES.has(List::Launchers, bare)
+                || RULES.has(List::Folders, bare)
                 || self.vocabulary.contains(word)
                 || self.vocabulary.contains(bare)
         })
@@ -172,7 +153,7 @@ impl Paths<'_> {
             let ending = text.get(from..from + length).unwrap_or_default();
             let joined = matches!(tail.get(length), Some(b'_' | b'(' | b'='))
                 || (tail.get(length) == Some(&b'.') && tail.get(length + 1).is_some_and(u8::is_ascii_alphanumeric));
-            if length < 2 || joined || !RULES.has("media", &ending.to_ascii_lowercase()) {
+            if length < 2 || joined || !RULES.has(List::Media, &ending.to_ascii_lowercase()) {
                 continue;
             }
             let Some(at) = name_of(text, dot, after) else { continue };
@@ -188,15 +169,17 @@ impl Paths<'_> {
     fn is_programs_file(&self, text: &str, at: &Range<usize>, name: &str, ending: &str) -> bool {
         let lower = name.to_lowercase();
         let stem = lower.strip_suffix(ending).unwrap_or(&lower).trim_end_matches('.');
-        if RULES.has("program-files", &lower) || stem.is_empty() || stem.chars().all(|letter| !letter.is_alphanumeric())
+        if RULES.has(List::ProgramFiles, &lower)
+            || stem.is_empty()
+            || stem.chars().all(|letter| !letter.is_alphanumeric())
         {
             return true;
         }
-        if !RULES.has("shared-endings", ending) {
+        if !RULES.has(List::SharedEndings, ending) {
             return false;
         }
         // A member of a module, a web page, or a file of a program.
-        let before = text.get(..at.start).unwrap_or_default();
+        let before = near(text, at.start);
         let path = before.rsplit([' ', '"', '\'', '`', '(', '=', '<']).next().unwrap_or_default().to_lowercase();
         let programs = [
             "custom_nodes",
@@ -361,9 +344,13 @@ impl<'t> Walk<'t> {
         (letters >= 3 && !placeholder && !is_file_like(name, last)).then(|| part.start..part.start + name.len())
     }
 
-    /// Where the media file ends that the path leads to.
-    fn media_end(&self, slash: usize) -> Option<usize> {
-        let rest = self.text.get(slash..)?;
+    /// Where the media file ends that the path leads to, whose parts without blanks end at `end`.
+    fn media_end(&self, slash: usize, end: usize) -> Option<usize> {
+        let mut reach = self.text.len().min(end + LONGEST_PART);
+        while !self.text.is_char_boundary(reach) {
+            reach -= 1;
+        }
+        let rest = self.text.get(slash..reach)?;
         let stop = rest
             .char_indices()
             .find(|(_, letter)| {
@@ -375,7 +362,7 @@ impl<'t> Walk<'t> {
             let tail = inside.get(dot + 1..)?;
             let length = tail.bytes().take(8).take_while(u8::is_ascii_alphanumeric).count();
             let ending = tail.get(..length)?.to_ascii_lowercase();
-            (length >= 2 && RULES.has("media", &ending)).then_some(slash + dot + 1 + length)
+            (length >= 2 && RULES.has(List::Media, &ending)).then_some(slash + dot + 1 + length)
         })
     }
 }
@@ -437,7 +424,7 @@ fn name_of(text: &str, dot: usize, after: usize) -> Option<usize> {
     for word in text.get(trimmed..dot)?.split_inclusive(' ') {
         at += word.len();
         let bare = word.trim_end_matches(' ').to_lowercase();
-        if RULES.has("before-files", &bare) && word.ends_with(' ') && at < dot {
+        if RULES.has(List::BeforeFiles, &bare) && word.ends_with(' ') && at < dot {
             start = at;
         }
     }

@@ -1,28 +1,68 @@
 //! A line as it would be read: without escape sequences, control characters, and letters that nobody sees.
 
+use std::borrow::Cow;
+
 use crate::shown::is_unseen;
 
 /// The line without what is no text. Nothing is dropped that could be read: behind a sequence without an end the line goes on.
-pub(crate) fn plain(line: &str) -> std::borrow::Cow<'_, str> {
-    if line.bytes().all(|byte| (0x20..0x7f).contains(&byte) || byte == b'\t') {
+pub(crate) fn plain(line: &str) -> Cow<'_, str> {
+    let mut begin = special(line);
+    if begin == line.len() {
         return line.into();
     }
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(letter) = rest.chars().next() {
+    loop {
+        out.push_str(rest.get(..begin).unwrap_or_default());
+        rest = rest.get(begin..).unwrap_or_default();
+        let Some(letter) = rest.chars().next() else { return out.into() };
         let length = sequence(rest);
-        if length > 0 {
-            rest = rest.get(length..).unwrap_or_default();
-            continue;
+        if length == 0 {
+            if !is_unseen(letter) {
+                out.push(letter);
+            } else if matches!(letter, '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}') {
+                out.push(' ');
+            }
         }
-        if !is_unseen(letter) {
-            out.push(letter);
-        } else if matches!(letter, '\u{2028}' | '\u{2029}' | '\u{85}' | '\u{b}' | '\u{c}') {
-            out.push(' ');
-        }
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+        rest = rest.get(length.max(letter.len_utf8())..).unwrap_or_default();
+        begin = special(rest);
     }
-    out.into()
+}
+
+/// Letters, digits and marks of ASCII alone, as in most lines.
+pub(super) fn is_bare(bytes: &[u8]) -> bool {
+    // No byte ends it early, so that many are looked at at once.
+    let ascii = bytes.iter().fold(true, |all, byte| all & matches!(byte, 0x20..=0x7e | b'\t'));
+    ascii && memchr::memchr(b'^', bytes).is_none()
+}
+
+/// Columns of a line, without what is not seen.
+pub(crate) fn width(text: &str) -> usize {
+    if is_bare(text.as_bytes()) { text.len() } else { plain(text).chars().count() }
+}
+
+/// Where the first letter stands that may begin a sequence or is not seen; the length of the text when there is none.
+fn special(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    if is_bare(bytes) {
+        return bytes.len();
+    }
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'^' if bytes.get(at + 1) == Some(&b'[') => return at,
+            0x20..=0x7e | b'\t' => at += 1,
+            0x80.. => {
+                let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { return at };
+                if is_unseen(letter) || matches!(letter, '←' | '␛') {
+                    return at;
+                }
+                at += letter.len_utf8();
+            }
+            _ => return at,
+        }
+    }
+    at
 }
 
 /// Length of the escape sequence that `text` begins with; zero when there is none.
@@ -90,6 +130,7 @@ mod tests {
             ("mar\0len\x08ka", "marlenka"),
             ("a\u{2028}b\u{85}c", "a b c"),
             ("←[32mmarlenka^[[0m", "marlenka"),
+            ("mar^[[31mlenka^[[0m ^[ ^x", "marlenka ^[ ^x"),
             ("\x1b", ""),
             ("\x1bé", "é"),
             ("模型\tok", "模型\tok"),

@@ -1,9 +1,37 @@
 //! Lines that are private because of a line before them: keys and workflows over several lines, prompts that go on below,
 //! and what commands answer.
 
-use super::rules::RULES;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::rules::{List, RULES};
 use super::tokens::Category;
 use super::words::Vocabulary;
+
+/// What begins a block of a key, whatever its kind.
+static BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("BEGIN "));
+
+/// Commands that answer with the name of an account or of a machine.
+const ASKS: [(&str, Category); 17] = [
+    ("whoami", Category::User),
+    ("logname", Category::User),
+    ("id -un", Category::User),
+    ("echo $USER", Category::User),
+    ("$USER", Category::User),
+    ("echo %USERNAME%", Category::User),
+    ("$env:USERNAME", Category::User),
+    ("env:USERNAME", Category::User),
+    ("hostname", Category::Host),
+    ("uname -n", Category::Host),
+    ("hostname -f", Category::Host),
+    ("echo $HOSTNAME", Category::Host),
+    ("$HOSTNAME", Category::Host),
+    ("echo %COMPUTERNAME%", Category::Host),
+    ("hostnamectl hostname", Category::Host),
+    ("scutil --get ComputerName", Category::Host),
+    ("$env:COMPUTERNAME", Category::Host),
+];
 
 /// Lines that a prompt may go on for.
 const PROMPT_LINES: u32 = 24;
@@ -86,7 +114,7 @@ impl Region {
             Self::Answer(category) => {
                 let category = *category;
                 *self = Self::None;
-                let word = !text.contains(' ') && !text.is_empty() && !RULES.has("accounts", &text.to_lowercase());
+                let word = !text.contains(' ') && !text.is_empty() && !RULES.has(List::Accounts, &text.to_lowercase());
                 if word { Ruling::Whole(category) } else { Ruling::Usual }
             }
         }
@@ -98,8 +126,9 @@ impl Region {
     }
 
     fn opens(&mut self, text: &str, fresh: bool) {
-        if (text.contains("-----BEGIN ") && !text.contains("-----END"))
-            || (text.contains("---- BEGIN ") && !text.contains("---- END"))
+        if BEGIN.find(text.as_bytes()).is_some()
+            && ((text.contains("-----BEGIN ") && !text.contains("-----END"))
+                || (text.contains("---- BEGIN ") && !text.contains("---- END")))
         {
             *self = Self::Key;
         } else if text.starts_with("## Attached Workflow") {
@@ -118,25 +147,16 @@ impl Region {
 fn is_head(text: &str) -> bool {
     let Some(name) = text.strip_suffix([':', '：']) else { return false };
     let name = name.rsplit([']', '|', '>']).next().unwrap_or(name).trim().to_lowercase();
-    RULES.has("prompt-heads", &name)
+    RULES.has(List::PromptHeads, &name)
 }
 
 /// A command that answers with the name of an account or of a machine.
 fn asks(text: &str) -> Option<Category> {
-    let command = text.rsplit(['$', '#', '%', '>', '❯', ';', '&', '|']).next().unwrap_or(text).trim();
-    match command {
-        "whoami" | "logname" | "id -un" | "echo $USER" | "echo %USERNAME%" | "USER" | "$env:USERNAME"
-        | "env:USERNAME" => Some(Category::User),
-        "hostname"
-        | "uname -n"
-        | "hostname -f"
-        | "echo $HOSTNAME"
-        | "echo %COMPUTERNAME%"
-        | "hostnamectl hostname"
-        | "HOSTNAME"
-        | "scutil --get ComputerName" => Some(Category::Host),
-        _ => None,
-    }
+    ASKS.iter().find_map(|(command, category)| {
+        let before = text.strip_suffix(command)?.trim_end();
+        let shell = ['$', '#', '%', '>', '❯', ';', '&', '|'];
+        (before.is_empty() || before.ends_with(shell)).then_some(*category)
+    })
 }
 
 /// Base64, headers, or nothing.

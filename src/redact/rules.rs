@@ -1,6 +1,5 @@
 //! Shapes and words of `rules/redaction`, as the build wrote them.
 
-use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -72,7 +71,7 @@ pub(super) enum Unless {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Words {
-    id: String,
+    id: List,
     list: Vec<String>,
 }
 
@@ -83,22 +82,62 @@ struct File {
     words: Vec<Words>,
 }
 
-/// Shapes in the order in which they are tried, and lists of words by their names.
+/// A list of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum List {
+    Accounts,
+    Hosts,
+    Modules,
+    Folders,
+    Launchers,
+    Programs,
+    ProgramsAnywhere,
+    UsersOwn,
+    Homes,
+    Media,
+    SharedEndings,
+    ProgramFiles,
+    BeforeFiles,
+    NoPrompts,
+    Said,
+    PromptHeads,
+}
+
+/// How many lists there are.
+const LISTS: usize = List::PromptHeads as usize + 1;
+
+/// Shapes in the order in which they are tried, and lists of words.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) shapes: Vec<Row>,
-    words: BTreeMap<String, HashSet<String>>,
+    words: [HashSet<String>; LISTS],
 }
 
 impl Rules {
     fn built_in() -> Self {
         let file: File = serde_json::from_str(TEXT).expect("the build wrote it, and every test reads it");
-        let words = file.words.into_iter().map(|words| (words.id, words.list.into_iter().collect())).collect();
+        let mut words: [HashSet<String>; LISTS] = Default::default();
+        for list in file.words {
+            if let Some(into) = words.get_mut(list.id as usize) {
+                into.extend(list.list);
+            }
+        }
         Self { shapes: file.shape, words }
     }
 
     /// The word, in small letters, stands in the list.
-    pub(super) fn has(&self, list: &str, word: &str) -> bool {
-        self.words.get(list).is_some_and(|words| words.contains(word))
+    pub(super) fn has(&self, list: List, word: &str) -> bool {
+        self.words.get(list as usize).is_some_and(|words| words.contains(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_list_is_empty() {
+        assert!(RULES.words.iter().all(|words| !words.is_empty()));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::accept::{ipv4, is_mixed};
+use super::accept::{ipv4, is_mixed, near};
 use super::found::Found;
 use super::pattern;
 use super::tokens::Category;
@@ -113,7 +113,7 @@ fn addresses(text: &str, run: &Range<usize>, found: &mut Vec<Found>) {
     let Some(slice) = text.get(run.clone()) else { return };
     for one in V4.find_iter(slice) {
         let at = run.start + one.start()..run.start + one.end();
-        let before = text.get(..at.start).unwrap_or_default();
+        let before = near(text, at.start);
         let after = text.get(at.end..).unwrap_or_default();
         if ipv4(one.as_str(), before, after) {
             found.push(Found::new(Category::Address, at));

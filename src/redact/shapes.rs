@@ -1,34 +1,29 @@
 //! Shapes of private things: a text is searched once for all their needles, and patterns are tried where one stands.
 //!
-//! A pattern looks at few letters behind its needle, so that the time is that of reading the text.
+//! How far a pattern looks is told in `search`.
 
-use std::ops::Range;
+use std::cell::RefCell;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use regex::Regex;
+use regex::{CaptureLocations, Regex};
 
-use super::accept::{Context, accepts};
 use super::found::Found;
 use super::pattern;
 use super::rules::{Back, RULES, Row, Unless};
+use super::search::{BACK, Search};
 use super::tokens::Category;
 
-/// Bytes behind a needle that a pattern looks at; what is private and longer goes on to the end of the text.
-const REACH: usize = 2048;
-/// Letters that a pattern takes from before its needle.
-const BACK: usize = 200;
-/// Signs at the end of a name that belong to the sentence.
-const TRIM: &[char] = &['.', ',', ';', ':', ')', ']', '\'', '"', '`', '!', '?'];
-
 #[derive(Debug)]
-struct Shape {
-    pattern: Regex,
+pub(super) struct Shape {
+    pub(super) pattern: Regex,
+    /// Where the groups of the last match stand.
+    pub(super) places: RefCell<CaptureLocations>,
     /// Number of a group, and what it holds.
-    groups: Vec<(usize, Category)>,
-    edge: bool,
-    begins: bool,
-    back: Back,
-    unless: Unless,
+    pub(super) groups: Vec<(usize, Category)>,
+    pub(super) edge: bool,
+    pub(super) begins: bool,
+    pub(super) back: Back,
+    pub(super) unless: Unless,
 }
 
 /// All shapes, ready to be looked for.
@@ -64,103 +59,29 @@ impl Shapes {
 
     /// Adds what is private in `text`, whose prefixes end at `body`.
     pub(super) fn find(&self, text: &str, body: usize, found: &mut Vec<Found>) {
-        let mut ends: Vec<usize> = Vec::new();
-        for hit in self.needles.find_overlapping_iter(text) {
+        let mut hits = self.needles.find_overlapping_iter(text).peekable();
+        if hits.peek().is_none() {
+            return;
+        }
+        let mut search = Search::new(text, self.shapes.len());
+        for hit in hits {
             let Some(index) = self.of_needle.get(hit.pattern().as_usize()).copied() else { continue };
             let Some(shape) = self.shapes.get(index) else { continue };
-            if ends.is_empty() {
-                ends.resize(self.shapes.len(), 0);
+            // What stands before the body may be the beginning that such a pattern looks for.
+            if shape.back == Back::Text && body > 0 && hit.start() < body + BACK {
+                search.tried(shape, (index, true), (0, hit.range()), found);
             }
-            let Some(end) = ends.get_mut(index) else { continue };
-            if shape.back == Back::Text && body > 0 {
-                shape.tried(text, (0, hit.range()), 0, found);
-            }
-            if let Some(tried) = shape.tried(text, (body, hit.range()), *end, found) {
-                *end = tried;
-            }
+            search.tried(shape, (index, false), (body, hit.range()), found);
         }
-    }
-}
-
-impl Shape {
-    /// Tries the pattern at a needle; where it need not be tried again before.
-    fn tried(
-        &self,
-        text: &str,
-        (body, needle): (usize, Range<usize>),
-        after: usize,
-        found: &mut Vec<Found>,
-    ) -> Option<usize> {
-        let before = text.get(..needle.start)?;
-        let body = body.min(needle.start);
-        if (self.edge && before.ends_with(|letter: char| letter.is_ascii_alphanumeric()))
-            || (self.begins && !begins(text.get(body..needle.start)?))
-            || (self.back != Back::Text && needle.start < after)
-        {
-            return None;
-        }
-        let start = match self.back {
-            Back::Nothing => needle.start,
-            Back::Word => word_before(before).max(after),
-            Back::Text => chars_before(before, BACK).max(body),
-        };
-        if self.back == Back::Text && after > start {
-            return None;
-        }
-        let mut cut = text.len().min(needle.end + REACH);
-        while !text.is_char_boundary(cut) {
-            cut -= 1;
-        }
-        let slice = text.get(start..cut)?;
-        let Some(caught) = self.pattern.captures(slice) else {
-            // From the beginning of the text it fails for all needles.
-            return (self.back == Back::Text).then_some(needle.end);
-        };
-        let whole = caught.get(0)?;
-        let shown_end = if start + whole.end() == cut { text.len() } else { start + whole.end() };
-        let mut end = start + 1;
-        for (number, category) in &self.groups {
-            let Some(group) = caught.get(*number) else { continue };
-            let last = if start + group.end() == cut { text.len() } else { start + group.end() };
-            let mut at = start + group.start()..last;
-            let secret = text.get(at.clone()).unwrap_or_default();
-            if matches!(category, Category::User | Category::Host) {
-                at.end = at.start + secret.trim_end_matches(TRIM).len();
-            }
-            let context = Context { text, at: at.clone(), category: *category };
-            if accepts(self.unless, &context) {
-                found.push(Found { at, category: *category, shown: start..shown_end });
-                end = end.max(last);
-            }
-        }
-        Some(end)
     }
 }
 
 /// Only blanks stand before, or a program's name and a mark.
-fn begins(before: &str) -> bool {
+pub(super) fn begins(before: &str) -> bool {
     let before = before.trim_end_matches([' ', '\t', '"', '\'', '#', '*', '-', '>', '_', '`', '(', '<', '【', '「']);
     before.is_empty()
         || before.ends_with([']', ':', '|', '>', '：', '】', '」', '~', '=', ')', '✨', '├', '└'])
         || before.ends_with(" -")
-}
-
-/// Where the word begins that ends with `before`.
-fn word_before(before: &str) -> usize {
-    let part = |letter: char| letter.is_alphanumeric() || matches!(letter, '.' | '_' | '-' | '+' | '%' | '*' | '•');
-    let mut start = before.len();
-    for (at, letter) in before.char_indices().rev().take(BACK) {
-        if !part(letter) {
-            break;
-        }
-        start = at;
-    }
-    start
-}
-
-/// Where the last `count` letters begin.
-fn chars_before(before: &str, count: usize) -> usize {
-    before.char_indices().rev().take(count).last().map_or(before.len(), |(at, _)| at)
 }
 
 fn compile(row: &Row) -> Shape {
@@ -177,7 +98,8 @@ fn compile(row: &Row) -> Shape {
     let pattern = pattern(&format!("^(?i:{text})"));
     let groups =
         pattern.capture_names().enumerate().filter_map(|(number, name)| Some((number, category(name?)?))).collect();
-    Shape { pattern, groups, edge: row.edge, begins: row.begins, back: row.back, unless: row.unless }
+    let places = RefCell::new(pattern.capture_locations());
+    Shape { pattern, places, groups, edge: row.edge, begins: row.begins, back: row.back, unless: row.unless }
 }
 
 /// What a group is called after.

@@ -1,10 +1,11 @@
 //! Tokens that stand for private things: equal things get equal tokens, in the order in which they were met.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Different things that are told apart; further ones of a category share a token, so that memory stays flat.
-const LIMIT: usize = 6_000;
+/// Different things that are told apart, by the rank of their category; further ones of a category share a token, so that
+/// memory stays flat.
+const LIMITS: [usize; 4] = [4_500, 5_500, 6_000, 7_000];
 /// Bytes of an original that are kept: enough to look for it in what is to be shown.
 const KEPT: usize = 256;
 
@@ -81,6 +82,16 @@ impl Category {
         ALL.into_iter().find(|category| category.word() == word)
     }
 
+    /// Which of them go first where there is no room for all: a log may be full of files, and keys, but not of accounts.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            Self::File | Self::Folder | Self::Prompt | Self::Data | Self::Workflow => 0,
+            Self::Key | Self::Email | Self::Address | Self::Device | Self::Contact => 1,
+            Self::Host | Self::Organisation => 2,
+            Self::User => 3,
+        }
+    }
+
     /// Case does not tell two of them apart.
     fn folds_case(self) -> bool {
         matches!(self, Self::User | Self::Host | Self::Address | Self::Email | Self::Device | Self::Folder)
@@ -100,6 +111,7 @@ pub struct Replaced {
 #[derive(Debug)]
 struct Known {
     number: u64,
+    token: String,
     count: u64,
     hint: String,
 }
@@ -107,7 +119,7 @@ struct Known {
 /// All tokens given out.
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
-    known: BTreeMap<Category, BTreeMap<String, Known>>,
+    known: BTreeMap<Category, HashMap<String, Known>>,
     /// How many there are.
     count: usize,
     /// Numbers that tokens in the log already have, by category word.
@@ -122,9 +134,9 @@ impl Tokens {
     }
 
     /// The token of `secret`.
-    pub(super) fn token(&mut self, category: Category, secret: &str, counting: bool) -> String {
+    pub(super) fn token(&mut self, category: Category, secret: &str, counting: bool) -> &str {
         let first = self.reserved.get(category.word()).copied().unwrap_or(0);
-        let full = self.count >= LIMIT;
+        let full = self.count >= LIMITS[category.rank()];
         let known = self.known.entry(category).or_default();
         let mut key = kept(category, secret);
         if full && !known.contains_key(&key) {
@@ -133,13 +145,14 @@ impl Tokens {
         let number = first + known.len() as u64 + 1;
         let entry = known.entry(key).or_insert_with(|| {
             self.count += 1;
-            Known { number, count: 0, hint: hint(category, secret) }
+            let token = format!("redacted-{}-{number}", category.word());
+            Known { number, token, count: 0, hint: hint(category, secret) }
         });
         entry.count += u64::from(counting);
-        format!("redacted-{}-{}", category.word(), entry.number)
+        &entry.token
     }
 
-    /// Every original, or its beginning when it is long.
+    /// Every original, or its beginning when it is long, in no order.
     pub(super) fn originals(&self) -> impl Iterator<Item = (Category, &str)> {
         self.known.iter().flat_map(|(category, known)| {
             known.keys().filter(|key| !key.is_empty()).map(|key| (*category, key.split('\0').next().unwrap_or(key)))
@@ -156,9 +169,9 @@ impl Tokens {
             .collect();
         list.sort_by_key(|(category, number, _)| (*category, *number));
         list.into_iter()
-            .map(|(category, number, known)| Replaced {
+            .map(|(category, _, known)| Replaced {
                 category,
-                token: format!("redacted-{}-{number}", category.word()),
+                token: known.token.clone(),
                 count: known.count,
                 hint: known.hint.clone(),
             })

@@ -29,6 +29,12 @@ impl Window {
         }
     }
 
+    /// A line of so many bytes may be as wide as a window.
+    #[must_use]
+    pub fn may_be_full(bytes: usize) -> bool {
+        bytes >= *WIDTHS.start()
+    }
+
     /// A line of this width may go on in the next one: none is wider and several are as wide, or it is a usual width.
     #[must_use]
     pub fn is_full(&self, width: usize) -> bool {

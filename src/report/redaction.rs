@@ -3,6 +3,7 @@
 //! A log is gone through once before anything is shown, so that a name which only a late line gives away is
 //! replaced from the first line on. What is private is decided in `redact`; this knows lines, windows and JSON.
 
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Write};
 
 use serde::de::IgnoredAny;
@@ -10,7 +11,7 @@ use serde::de::IgnoredAny;
 use super::clean_json::rewrite;
 use crate::catalog::Packs;
 use crate::input::{CodePage, InputError, Raw, RawLine, Source};
-use crate::redact::{Checked, Redactor, Window, plain};
+use crate::redact::{Checked, Redactor, Window, width};
 
 /// Opens the same log again and again.
 pub type Open<'o> = dyn Fn() -> Result<Source<'static>, InputError> + 'o;
@@ -26,6 +27,40 @@ pub struct Survey {
     window: Window,
     /// The code page of its lines.
     page: CodePage,
+    quiet: Quiet,
+}
+
+/// Lines, one bit each, in which nothing was found that is private: they need not be searched again.
+#[derive(Debug, Clone, Default)]
+struct Quiet {
+    bits: Vec<u8>,
+    lines: usize,
+    /// Tells whether the same lines are read again.
+    hash: DefaultHasher,
+}
+
+/// Bytes of such bits; lines behind them are searched again.
+const QUIET: usize = 2 * 1024 * 1024;
+
+impl Quiet {
+    /// Takes note of the next line.
+    fn put(&mut self, line: &str, quiet: bool) {
+        self.hash.write(line.as_bytes());
+        if self.lines / 8 < QUIET {
+            if self.lines.is_multiple_of(8) {
+                self.bits.push(0);
+            }
+            if let Some(last) = self.bits.last_mut() {
+                *last |= u8::from(quiet) << (self.lines % 8);
+            }
+        }
+        self.lines += 1;
+    }
+
+    /// What was noted of this line.
+    fn is(&self, line: usize) -> bool {
+        self.bits.get(line / 8).is_some_and(|bits| bits >> (line % 8) & 1 == 1)
+    }
 }
 
 /// A redactor that knows the words of ComfyUI's own lines.
@@ -43,12 +78,16 @@ pub fn redactor(packs: &Packs) -> Redactor {
 /// # Errors
 /// What the input layer says: missing, unreadable, empty, a folder.
 pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<Survey, InputError> {
-    let survey = survey(open)?;
+    let mut survey = survey(open)?;
     redactor.begin();
     if survey.json {
         // Taking notes writes nothing: only what each text holds counts.
         let _ = rewrite(Raw::new(open()?), &mut io::sink(), &mut |key, text| {
-            redactor.in_field(key.unwrap_or_default(), |redactor| text.lines().for_each(|line| redactor.learn(line)));
+            redactor.in_field(key.unwrap_or_default(), |redactor| {
+                text.lines().for_each(|line| {
+                    redactor.learn(line);
+                });
+            });
             if let Some(key) = key.filter(|_| !text.contains('\n')) {
                 redactor.in_field("", |redactor| redactor.learn(&serde_json::json!({ key: text }).to_string()));
             }
@@ -59,7 +98,10 @@ pub fn learn(open: &Open<'_>, redactor: &mut Redactor) -> Result<Survey, InputEr
     let mut raw = Raw::with(open()?, survey.page);
     let mut group = Group::default();
     while let Some(line) = raw.next() {
-        if group.take(&line, &survey.window) {
+        let alone = !group.open && is_alone(&line.text, &survey.window);
+        let quiet = alone && redactor.learn(&line.text);
+        survey.quiet.put(&line.text, quiet);
+        if !alone && group.take(&line, &survey.window) {
             group.each(|lines, redrawn| redactor.learn_lines(lines, redrawn));
         }
     }
@@ -92,9 +134,14 @@ fn survey(open: &Open<'_>) -> Result<Survey, InputError> {
     Ok(survey)
 }
 
-/// Columns of a line, without what is not seen.
-fn width(text: &str) -> usize {
-    if text.bytes().all(|byte| (0x20..0x7f).contains(&byte)) { text.len() } else { plain(text).chars().count() }
+/// The line is not redrawn, and does not go on in the next one.
+fn is_alone(text: &str, window: &Window) -> bool {
+    memchr::memchr(b'\r', text.as_bytes()).is_none() && !is_full(text, window)
+}
+
+/// The line is as wide as the window.
+fn is_full(text: &str, window: &Window) -> bool {
+    Window::may_be_full(text.len()) && window.is_full(width(text))
 }
 
 /// Lines that a window broke, as they come.
@@ -106,8 +153,6 @@ struct Group {
     lines: usize,
     /// The last line goes on in the next one.
     open: bool,
-    /// What was left out behind the longest line.
-    lost: u64,
 }
 
 impl Group {
@@ -119,7 +164,6 @@ impl Group {
             self.bytes = 0;
             self.lines = 0;
         }
-        self.lost += line.lost;
         self.lines += 1;
         // Redrawn bars share a line with what was written behind them.
         for part in line.text.split('\r') {
@@ -130,7 +174,7 @@ impl Group {
             *end = line.end.to_owned();
         }
         self.bytes += line.text.len();
-        let full = self.texts.last().is_some_and(|last| window.is_full(width(last)));
+        let full = self.texts.last().is_some_and(|last| is_full(last, window));
         self.open = full && self.texts.len() < JOINED.0 && self.bytes < JOINED.1;
         !self.open
     }
@@ -156,33 +200,62 @@ impl Group {
     }
 }
 
-/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns how many bytes
-/// were left out, behind lines longer than any that is looked at.
+/// What is not in a log that was written.
+#[derive(Debug, Default)]
+pub struct Missing {
+    /// Bytes behind lines longer than any that is looked at.
+    pub bytes: u64,
+    /// Why the reading ended before the log's end.
+    pub broken: Option<String>,
+}
+
+/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns what was
+/// left out.
 ///
 /// # Errors
-/// The outer error is one of reading, the inner one of writing.
+/// The outer error is one of reading (also: the log changed since it was learned), the inner one of writing.
 pub fn write_clean(
     open: &Open<'_>,
     survey: &Survey,
     redactor: &mut Redactor,
     out: &mut dyn Write,
-) -> Result<io::Result<u64>, InputError> {
+) -> Result<io::Result<Missing>, InputError> {
     redactor.begin();
-    let mut raw = Raw::with(open()?, survey.page);
+    let source = open()?;
+    let name = source.name.clone();
+    let mut raw = Raw::with(source, survey.page);
     if survey.json {
         let written = rewrite(raw, out, &mut |key, text| clean_string(redactor, key, text));
-        return Ok(written.map(|()| 0));
+        return Ok(written.map(|()| Missing::default()));
     }
     let mut group = Group::default();
+    let (mut number, mut lost) = (0, 0);
+    let mut hash = DefaultHasher::new();
     while let Some(line) = raw.next() {
-        if group.take(&line, &survey.window)
-            && let Err(error) = group.write(redactor, out)
-        {
+        lost += line.lost;
+        if number < survey.quiet.lines {
+            hash.write(line.text.as_bytes());
+        }
+        let written = if !group.open && is_alone(&line.text, &survey.window) {
+            let quiet = survey.quiet.is(number);
+            let clean = if quiet { redactor.quiet_line(&line.text) } else { redactor.line(&line.text).into() };
+            out.write_all(clean.as_bytes()).and_then(|()| out.write_all(line.end.as_bytes()))
+        } else if group.take(&line, &survey.window) {
+            group.write(redactor, out)
+        } else {
+            Ok(())
+        };
+        if let Err(error) = written {
             return Ok(Err(error));
         }
+        number += 1;
     }
-    let lost = group.lost;
-    Ok(if group.open { group.write(redactor, out).map(|()| lost) } else { Ok(lost) })
+    // What was noted of its lines is true of no others.
+    if number < survey.quiet.lines || hash.finish() != survey.quiet.hash.finish() {
+        return Err(InputError::Changed { name });
+    }
+    let missing = Missing { bytes: lost, broken: raw.broken() };
+    Ok(if group.open { group.write(redactor, out).map(|()| missing) } else { Ok(missing) })
 }
 
 /// A string of a JSON log, line by line, and once more with its key, which may be what makes it private.

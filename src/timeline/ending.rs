@@ -64,6 +64,8 @@ pub struct Ending {
     pub daemon: Option<Evidence>,
     /// Docker's OOMKilled.
     pub oom_killed_flag: Option<(bool, Evidence)>,
+    /// The kernel counted no kill for memory while it ran.
+    pub not_counted: Option<Evidence>,
     /// What it had not answered when whoever looks after it ended it.
     pub given_up: Option<(String, Evidence)>,
     /// The kernel ended another program, since the whole machine had no RAM left.

@@ -241,6 +241,7 @@ struct End {
     other_killed: Option<Evidence>,
     message: Message,
     oom_killed: Option<(bool, Evidence)>,
+    not_counted: Option<Evidence>,
     pause: Option<Evidence>,
     cut: bool,
     /// A start-up exception with nothing of ComfyUI after it.

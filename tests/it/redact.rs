@@ -59,6 +59,15 @@ fn of_a_log_that_was_not_read_nothing_is_told() {
     }
 }
 
+/// What holds nothing that can be read is told under the name that the user gave.
+#[test]
+fn a_log_without_a_letter_is_told_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = saved(folder.path(), "zeros.log", &"\0".repeat(5000));
+    let (shown, told) = call(&["redact", "LOG"], &log);
+    assert!(shown.is_empty() && told.contains("zeros.log` is empty"), "{told}");
+}
+
 #[test]
 fn every_secret_is_planted() {
     assert_eq!(

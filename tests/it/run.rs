@@ -223,8 +223,10 @@ fn a_kill_is_told_with_its_line() {
     assert_eq!((done.status.code(), done.status.signal()), (Some(137), None));
     let report = run.report();
     assert_eq!((&report["ending"]["kind"], &report["ending"]["exit_code"]), (&"killed".into(), &137.into()));
-    assert_eq!(report["verdict"]["primary"], "host-oom");
     let log = run.log();
+    // Where the kernel counts its kills, it is known that this was none of them.
+    let counted = log.contains("comfy-triage run: oom_kill counters did not rise");
+    assert_eq!(report["verdict"]["primary"], if counted { "insufficient-evidence" } else { "host-oom" }, "{log}");
     let last = log.lines().last().unwrap();
     assert_eq!(last, "comfy-triage run: ended by signal 9, exit code 137");
     // The command stands in a line before.

@@ -27,7 +27,7 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 43] = [
+pub const FACTS: [&str; 48] = [
     "broken_file",
     "numpy_version",
     "comfyui_version",
@@ -71,6 +71,11 @@ pub const FACTS: [&str; 43] = [
     "ram_free_mib",
     "commit_free_mib",
     "commit_total_mib",
+    "end_reading_seconds",
+    "end_available_mib",
+    "end_ram_mib",
+    "end_swap_used_mib",
+    "end_swap_mib",
 ];
 
 /// What a log must look like for a bug.

@@ -75,7 +75,9 @@ pub(super) enum BisectError {
     #[error("the log shows nothing to look for")]
     #[diagnostic(
         code(comfy_triage::bisect::no_symptom),
-        help("take a log in which it went wrong, or say what you see: --symptom leak, oom, error:TEXT … or manual")
+        help(
+            "take a log in which it went wrong, or say what you see: --symptom leak, oom, error:TEXT … or manual; growth of memory needs --samples FILE"
+        )
     )]
     NoSymptom,
     #[error("the symptom `{symptom}` is not in this log")]

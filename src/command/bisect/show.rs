@@ -35,6 +35,8 @@ impl Show<'_> {
         if let Some(line) = state.symptom_line {
             let found = self.say("bisect-shown-in-line", &[("line", &line.to_string())]);
             title.push(Block::Figures(vec![found]));
+        } else if state.symptom() == Symptom::Growth {
+            title.push(Block::Figures(vec![self.say("bisect-shown-in-readings", &[])]));
         }
         let rounds = self.rounds_to_come(in_question);
         if !state.keep.is_empty() {
@@ -176,7 +178,8 @@ impl Show<'_> {
         let seen = self.say(&format!("bisect-mark-{}", round.seen.word()), &[]);
         let on = if round.on.is_empty() { self.say("bisect-nothing-on", &[]) } else { self.names(&round.on) };
         let log = round.log.as_ref().map(|log| format!(" · {log}")).unwrap_or_default();
-        let label = format!("{} · {seen} · {on}{log}", self.say("bisect-round", &[("n", &number.to_string())]));
+        let colon = if self.messages.zh { "：" } else { ":" };
+        let label = format!("{} · {seen} · {on}{log}{colon}", self.say("bisect-round", &[("n", &number.to_string())]));
         let quotes = round.lines.iter().map(|line| Quote {
             place: line.line.to_string(),
             text: line.text.clone(),

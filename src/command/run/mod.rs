@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::destination::{beside, open};
 use super::interrupt::Interrupts;
@@ -28,14 +28,14 @@ use crate::cli::LaunchArgs;
 use crate::diagnosis::Messages;
 use crate::input::{ReadOptions, Source};
 use crate::live::{Sampler, StatsUrl, prompt_line};
-use crate::probe::{Probe, Root};
+use crate::probe::{Memory, Probe, Root};
 use crate::render::{Format, PageReport, Printer, View, page};
 use crate::report::{Question, Report, answer, page_lines, read_log};
 use child::Child;
 use fault::RunError;
 use files::Files;
 use stamps::Stamps;
-use trailer::Counters;
+use trailer::{Beside, Counters};
 
 /// Status when a command is not there, as shells have it,
 const NOT_FOUND: u8 = 127;
@@ -72,27 +72,26 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
     let mut child = match Child::start(&args.command, &log, &stamps) {
         Ok(child) => child,
         Err(source) => {
-            let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-            let status = if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
             files.undo();
-            console.fault(&RunError::Start { program, source })?;
-            return Ok(Ok(Exit::Passed(status)));
+            return not_started(args, source, console);
         }
     };
     let every = Duration::from_secs_f64(args.every);
     let stop = AtomicBool::new(false);
     let pid = child.id();
-    let ending = thread::scope(|scope| {
+    let (ending, memory) = thread::scope(|scope| {
         // Whatever goes wrong there must not touch the child.
         let watch = Watch { host: &host, pid, every, stats: stats.as_ref(), stamps: &stamps, stop: &stop };
-        scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(&watch, samples))));
-        let ending = child.wait(&interrupts);
+        let sampled = scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(&watch, samples))));
+        let ending = child.wait(&interrupts).map(|ending| (ending, SystemTime::now()));
         stop.store(true, Ordering::Relaxed);
-        ending
-    })?;
+        (ending, sampled.join().ok().and_then(Result::ok).flatten())
+    });
+    let (ending, ended) = ending?;
     child.drain();
     let after = Counters::read(&host);
-    let cut = trailer::write(&log, &ending, &before, &after, &probe);
+    let beside = Beside { before: &before, after: &after, probe: &probe, memory, ended };
+    let cut = trailer::write(&log, &ending, &beside);
     if let Some(source) = cut {
         console.fault(&RunError::LogCut { path: files.log.display().to_string(), source })?;
     }
@@ -104,6 +103,14 @@ pub(super) fn run(args: &LaunchArgs, console: &mut Console<'_>) -> io::Result<En
         }
     }
     Ok(Ok(Exit::Passed(ending.status())))
+}
+
+/// The command is not there, or cannot be started.
+fn not_started(args: &LaunchArgs, source: io::Error, console: &mut Console<'_>) -> io::Result<Ended> {
+    let program = args.command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let status = if source.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_STARTED };
+    console.fault(&RunError::Start { program, source })?;
+    Ok(Ok(Exit::Passed(status)))
 }
 
 /// The first line of the log: the command, so that it can be repeated with its flags.
@@ -123,8 +130,9 @@ struct Watch<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Takes samples until told to stop. A file that cannot be written to any more ends it.
-fn sample(watch: &Watch<'_>, mut file: File) {
+/// Takes samples until told to stop. A file that cannot be written to any more ends it. Gives the machine's memory at
+/// the last reading in the program's lifetime.
+fn sample(watch: &Watch<'_>, mut file: File) -> Option<(SystemTime, Memory)> {
     let mut sampler = Sampler::new(watch.host, watch.pid);
     let mut cards = gpu::Cards::start(watch.every);
     let mut next = Instant::now();
@@ -147,6 +155,7 @@ fn sample(watch: &Watch<'_>, mut file: File) {
     // The last prompts may have ended since the last sample; without their rows only they are missing.
     let _ = stamp(watch.stamps, &mut file);
     cards.end();
+    sampler.last_memory()
 }
 
 /// Writes down when prompts began and ended.

@@ -3,10 +3,12 @@
 //! They are lines like any other, known to `rules/messages/run.toml`: the log alone tells the end from then on.
 
 use std::io;
+use std::time::SystemTime;
 
 use super::child::Ending;
 use super::pump::Log;
-use crate::probe::{Cgroup, Hierarchy, Host, Probe, glance};
+use crate::event::MIB;
+use crate::probe::{Cgroup, Hierarchy, Host, Memory, Probe, glance};
 
 /// Signals by which somebody asks a program to end.
 const ASKED: [i32; 4] = [1, 2, 3, 15];
@@ -29,24 +31,31 @@ impl Counters {
     }
 }
 
-/// Writes the lines. Gives the first failure of the log, be it older.
-pub(super) fn write(
-    log: &Log,
-    ending: &Ending,
-    before: &Counters,
-    after: &Counters,
-    probe: &Probe,
-) -> Option<io::Error> {
-    log.end(&lines(ending, before, after, probe))
+/// What was measured beside the program's end.
+#[derive(Debug)]
+pub(super) struct Beside<'a> {
+    pub(super) before: &'a Counters,
+    pub(super) after: &'a Counters,
+    pub(super) probe: &'a Probe,
+    /// The machine's memory at the last reading in its lifetime.
+    pub(super) memory: Option<(SystemTime, Memory)>,
+    pub(super) ended: SystemTime,
 }
 
-fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) -> Vec<String> {
+/// Writes the lines. Gives the first failure of the log, be it older.
+pub(super) fn write(log: &Log, ending: &Ending, beside: &Beside<'_>) -> Option<io::Error> {
+    log.end(&lines(ending, beside))
+}
+
+fn lines(ending: &Ending, beside: &Beside<'_>) -> Vec<String> {
+    let (before, after) = (beside.before, beside.after);
     let mut lines = Vec::new();
-    if let Some(limit) = probe.limit_bytes() {
+    if let Some(limit) = beside.probe.limit_bytes() {
         lines.push(format!("comfy-triage run: memory limit of the cgroup: {limit} bytes"));
     }
     // Our own figures come first, so that the end stays the last line.
     if ending.signal == Some(SIGKILL) || ending.code == Some(128 + SIGKILL) {
+        lines.extend(last_reading(beside));
         lines.push(match kill(before, after) {
             Some((count, constraint)) => {
                 format!("comfy-triage run: oom_kill counter rose by {count}, constraint={constraint}")
@@ -67,6 +76,22 @@ fn lines(ending: &Ending, before: &Counters, after: &Counters, probe: &Probe) ->
         (None, code) => format!("comfy-triage run: ended with exit code {code}"),
     });
     lines
+}
+
+/// What the machine still had to give. After the end its memory is free again, so only a reading before it tells.
+fn last_reading(beside: &Beside<'_>) -> Option<String> {
+    let (at, memory) = beside.memory.as_ref()?;
+    let mib = |bytes: u64| (bytes as f64 / MIB).round();
+    let swap = memory.swap_total_bytes.unwrap_or(0);
+    let used = swap.saturating_sub(memory.swap_free_bytes.unwrap_or(swap));
+    Some(format!(
+        "comfy-triage run: last memory reading, {:.1} s before the end: MemAvailable {} of {} MiB, swap {} of {} MiB used",
+        beside.ended.duration_since(*at).unwrap_or_default().as_secs_f64(),
+        mib(memory.available_bytes?),
+        mib(memory.total_bytes?),
+        mib(used),
+        mib(swap),
+    ))
 }
 
 fn rise(before: Option<u64>, after: Option<u64>) -> Option<u64> {
@@ -94,6 +119,8 @@ fn kill(before: &Counters, after: &Counters) -> Option<(u64, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::probe::Level;
 
@@ -103,7 +130,8 @@ mod tests {
     }
 
     fn said(ending: Ending, before: &Counters, after: &Counters) -> Vec<String> {
-        lines(&ending, before, after, &Probe::default())
+        let beside = Beside { before, after, probe: &Probe::default(), memory: None, ended: SystemTime::now() };
+        lines(&ending, &beside)
     }
 
     const KILLED: Ending = Ending { code: None, signal: Some(SIGKILL) };
@@ -143,6 +171,26 @@ mod tests {
         assert!(
             said(KILLED, &counters(None, None, None), &counters(None, None, None))[0].contains("no oom_kill counter")
         );
+    }
+
+    #[test]
+    fn what_was_free_shortly_before_a_kill_is_told() {
+        let same = counters(Some(1), Some(1), Some(1));
+        let gib = |number: u64| Some(number << 30);
+        let memory = Memory {
+            total_bytes: gib(64),
+            available_bytes: gib(40),
+            swap_total_bytes: gib(8),
+            swap_free_bytes: gib(7),
+            ..Memory::default()
+        };
+        let ended = SystemTime::UNIX_EPOCH + Duration::from_secs(100);
+        let at = ended - Duration::from_millis(600);
+        let probe = Probe::default();
+        let beside = Beside { before: &same, after: &same, probe: &probe, memory: Some((at, memory)), ended };
+        let told = "comfy-triage run: last memory reading, 0.6 s before the end: MemAvailable 40960 of 65536 MiB, swap 1024 of 8192 MiB used";
+        assert_eq!(lines(&KILLED, &beside)[0], told);
+        assert_eq!(lines(&Ending { code: Some(0), signal: None }, &beside).len(), 1, "only a kill asks for it");
     }
 
     #[test]

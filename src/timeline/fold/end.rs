@@ -64,6 +64,7 @@ impl End {
                 self.given_up.get_or_insert_with(|| (kept(kind, NAME_KEPT), Evidence::of(at)));
             }
             What::OomKilledFlag { value } => self.oom_killed = Some((*value, Evidence::of(at))),
+            What::OomNotCounted => self.not_counted = Some(Evidence::of(at)),
             What::Pause => self.pause = Some(Evidence::of(at)),
             What::ExceptionLine { .. } if !event.nested => self.fatal = Some(Evidence::of(at)),
             What::PromptGot
@@ -97,6 +98,7 @@ impl End {
             self.kernel_names = false;
         }
         self.oom_killed.take_if(|(_, at)| since(at));
+        self.not_counted.take_if(since);
         self.daemon.take_if(since);
         let stack = self.stack.take_if(since);
         self.crash.take_if(since).or(stack).map(|at| at.place)
@@ -191,6 +193,7 @@ impl End {
             crash: self.crash.filter(|_| kind != EndingKind::CleanStop),
             daemon: self.daemon,
             oom_killed_flag: self.oom_killed,
+            not_counted: self.not_counted,
             given_up: self.given_up,
             other_killed: self.other_killed,
             pause: self.pause,
