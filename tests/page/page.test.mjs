@@ -50,7 +50,8 @@ async function opened(file, { bare = false, ...settings } = {}) {
   }
   const began = performance.now();
   await page.goto(pathToFileURL(file).href);
-  await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
+  // A page without script gets no frames to wait for.
+  if (!bare) await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))));
   return { page, wrong, took: performance.now() - began, close: () => context.close() };
 }
 
