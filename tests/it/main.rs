@@ -37,6 +37,7 @@ mod handled;
 mod help;
 mod imports;
 mod invariants;
+mod issue;
 mod layers;
 mod licences;
 mod lint;
