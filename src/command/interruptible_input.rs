@@ -126,8 +126,8 @@ impl InterruptibleInput {
             Input::File(path) if is_pipe(path) => {
                 Source::from_reader(path.display().to_string(), self.attended(self.pipe(path)?, None))
             }
-            Input::Server { url, text } => {
-                Source::from_reader(url.clone(), io::Cursor::new(Vec::from(text.as_bytes())))
+            Input::Text { name, text } => {
+                Source::from_reader(name.clone(), io::Cursor::new(Vec::from(text.as_bytes())))
             }
             Input::File(path) => Source::open_with(path, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());

@@ -6,6 +6,7 @@
 mod ansi;
 mod decode;
 mod error;
+mod issue;
 mod json_log;
 mod line;
 mod odd;
@@ -24,6 +25,7 @@ mod tests;
 
 pub(crate) use decode::CodePage;
 pub use error::InputError;
+pub(crate) use issue::log_of_issue;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use prefix::{DIALECTS, Dialect};
 pub(crate) use prefix::{level as level_of, strip as stripped};

@@ -33,8 +33,8 @@ pub(super) fn run(args: &CoverageArgs, console: &mut Console<'_>) -> io::Result<
         let source = match input {
             Input::Stdin => Source::stdin(),
             Input::File(path) => Source::open(path),
-            Input::Server { url, text } => {
-                Source::from_reader(url.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())))
+            Input::Text { name, text } => {
+                Source::from_reader(name.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())))
             }
         };
         match source.and_then(|source| cover(&input.name(), source, &packs, &mut shapes)) {
