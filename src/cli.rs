@@ -20,8 +20,8 @@ pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
 pub(crate) use output::AnswerFile;
 pub use shared::{
-    LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs, ViewFormat,
-    WorryArgs,
+    BoundArgs, LanguageArgs, LimitArgs, OutputArgs, PackArgs, PrivacyArgs, QuestionArgs, ReportArgs, ViewArgs,
+    ViewFormat, WorryArgs,
 };
 
 const AFTER_HELP: &str = "\
@@ -45,6 +45,8 @@ pub struct Cli {
     /// Colours: auto asks the terminal, NO_COLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+    #[command(flatten)]
+    pub bounds: BoundArgs,
 }
 
 impl Cli {

@@ -58,6 +58,13 @@ pub enum UsageError {
         )
     )]
     MemoryLimit { given: String },
+    /// A bound that cannot be read, or in which no log could be read.
+    #[error("`{given}` is no size for {option}")]
+    #[diagnostic(
+        code(comfy_triage::usage::bound),
+        help("write a number with its unit, 1MiB at least: 512MiB, 2g, 64 GB, or plain bytes")
+    )]
+    Bound { option: String, given: String },
     /// A limit in which nothing could run: most likely the unit is missing.
     #[error("a memory limit of `{given}` is {bytes} bytes, too little for any program")]
     #[diagnostic(

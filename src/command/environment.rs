@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use crate::input::Bounds;
 use crate::system::System;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
@@ -26,6 +27,8 @@ pub struct Environment {
     pub columns: Option<usize>,
     /// Nothing is piped in.
     pub stdin_is_terminal: bool,
+    /// How much a log may take.
+    pub bounds: Bounds,
     /// The system and its user's folders.
     pub system: System,
 }
@@ -48,6 +51,7 @@ impl Environment {
             json_faults: false,
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
+            bounds: Bounds::default(),
             system,
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn run(args: &IssueArgs, console: &mut Console<'_>) -> io::Result<End
     let [input] = inputs.as_slice() else { return Ok(Err(Box::new(UsageError::NoLog))) };
     let mut packs = super::packs(&args.packs, console)?;
     let zh = super::chinese(&args.language, console);
-    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let text = match text_of(input, &attendant) {
         Ok(text) => text,
         Err(error) => return console.fault(&error).map(|()| Ok(Exit::Refused)),

@@ -98,13 +98,17 @@ impl Console<'_> {
 pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     // The option counts more than the locale, for faults as for answers.
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
-    let around = Environment { chinese, json_faults: cli.is_for_programs(), ..console.around.clone() };
+    let mut around = Environment { chinese, json_faults: cli.is_for_programs(), ..console.around.clone() };
+    let refused = memory_limit::bounds(&cli.bounds).map(|bounds| around.bounds = bounds).err();
     let console = &mut Console { out: console.out, err: console.err, around: &around };
     let mut cli = cli;
     let output = cli.take_output();
-    let ended = match output.file.is_some() || output.open {
-        true => destination::written(&output, console, |console| dispatch(cli, console)),
-        false => dispatch(cli, console),
+    let ended = match refused {
+        Some(error) => Ok(Err(error)),
+        None if output.file.is_some() || output.open => {
+            destination::written(&output, console, |console| dispatch(cli, console))
+        }
+        None => dispatch(cli, console),
     };
     // Deep in a command a call may turn out to be one that cannot be answered.
     let ended = match ended.map_err(io::Error::downcast::<UsageError>) {

@@ -150,5 +150,7 @@ fn ids_are_completed_and_listed() {
     for id in ["leak-confirmed", "--cache-none", "rules list"] {
         assert!(listed.contains(id), "{id}: {listed}");
     }
+    let row = listed.lines().find(|line| line.trim_start().starts_with("leak-confirmed")).unwrap();
+    assert!(row.ends_with("model leak"), "a verdict is listed with its name: {row}");
     assert!(text(run(&["explain", "--lang", "zh"]).stdout).contains("消息规则："));
 }

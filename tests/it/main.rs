@@ -16,6 +16,7 @@ mod beside;
 mod bisect;
 mod bisect_simulation;
 mod blocks;
+mod bounds;
 mod boxed;
 mod cases;
 mod cgroup;
