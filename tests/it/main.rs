@@ -39,6 +39,7 @@ mod handled;
 mod help;
 mod imports;
 mod invariants;
+mod issue;
 mod killed;
 mod layers;
 mod licences;
