@@ -131,6 +131,7 @@ impl<'p, 'r> Pipeline<'p, 'r> {
     /// When there was nothing to read.
     pub fn read(mut self, source: Source<'_>) -> Result<Read, InputError> {
         let options = self.read.clone();
+        self.reader.allow(source.bounds);
         let end = source.blocks(&options, |block| self.feed(block))?;
         Ok(self.conclude(end))
     }

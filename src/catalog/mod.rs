@@ -19,6 +19,7 @@ mod run_out;
 mod schema;
 mod sign;
 mod template;
+mod translated;
 mod verdict;
 mod version;
 
@@ -36,5 +37,6 @@ pub use pack::{FORMAT, OomPhrase, PackInfo, Packs};
 pub use role::FlagRole;
 pub use schema::*;
 pub use template::{Template, TemplateError};
+pub(crate) use translated::in_chinese;
 pub use verdict::{ChecklistRoute, Sought, Verdict, VerdictClass};
 pub use version::{Since, Version, VersionSpan};

@@ -42,6 +42,17 @@ pub struct QuestionArgs {
     pub env: Option<PathBuf>,
 }
 
+/// What a log may cost.
+#[derive(Debug, Default, Args)]
+pub struct BoundArgs {
+    /// Memory that one log may make this program hold at once, as in 512MiB; 128MiB without it
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true)]
+    pub max_memory: Option<String>,
+    /// How much a packed log may unpack to, as in 64GiB; 16GiB without it. What comes behind is not read
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true)]
+    pub max_unpacked: Option<String>,
+}
+
 /// Whether what is private is shown.
 #[derive(Debug, Default, Args)]
 pub struct PrivacyArgs {

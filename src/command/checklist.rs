@@ -23,7 +23,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
     let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
-    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         return stopped(&attendant, console);

@@ -35,7 +35,7 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     }
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
-    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let mut redactor = None;
     let mut logs: Vec<Log> = Vec::new();
     if args.privacy.redact {

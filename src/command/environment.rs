@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
+use crate::input::Bounds;
 use crate::system::System;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
@@ -20,10 +21,14 @@ pub struct Environment {
     pub rule_folders: Vec<PathBuf>,
     /// The locale is none of UTF-8, so that block characters would not be shown.
     pub ascii: bool,
+    /// The answer is JSON, so that faults are as well.
+    pub json_faults: bool,
     /// Columns of the terminal, when known.
     pub columns: Option<usize>,
     /// Nothing is piped in.
     pub stdin_is_terminal: bool,
+    /// How much a log may take.
+    pub bounds: Bounds,
     /// The system and its user's folders.
     pub system: System,
 }
@@ -43,8 +48,10 @@ impl Environment {
             rule_folders: rule_folders(),
             // Windows consoles are told in other ways and show block characters.
             ascii: !cfg!(windows) && !letters.is_some_and(|letters| is_utf8(&letters)),
+            json_faults: false,
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
+            bounds: Bounds::default(),
             system,
         }
     }

@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::inputs::Input;
 use super::piped::Piped;
-use crate::input::{InputError, Source};
+use crate::input::{Bounds, InputError, Source};
 use crate::render::Labels;
 
 /// What is read within this time needs no bar.
@@ -40,6 +40,7 @@ pub(super) struct InterruptibleInput {
     stop: Arc<Stop>,
     /// Several logs may be read at the same time.
     bars: MultiProgress,
+    bounds: Bounds,
 }
 
 /// Whether the reading is to end, and why.
@@ -74,7 +75,7 @@ impl InterruptibleInput {
     ///
     /// # Errors
     /// When the system refuses.
-    pub(super) fn new(labels: &Labels<'_>) -> io::Result<Self> {
+    pub(super) fn new(labels: &Labels<'_>, bounds: Bounds) -> io::Result<Self> {
         let asked = Arc::new(AtomicBool::new(false));
         let status = Arc::new(AtomicUsize::new(0));
         for ending in &ENDINGS {
@@ -85,7 +86,12 @@ impl InterruptibleInput {
             signal_hook::flag::register(ending.signal, Arc::clone(&asked))?;
         }
         let messages = ENDINGS.iter().map(|ending| (ending.status, labels.plain(ending.sentence, &[]))).collect();
-        Ok(Self { stop: Arc::new(Stop { asked, status, messages }), bars: MultiProgress::new() })
+        Ok(Self { stop: Arc::new(Stop { asked, status, messages }), bars: MultiProgress::new(), bounds })
+    }
+
+    /// How much each log may take.
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// The reading was asked to end.
@@ -121,15 +127,15 @@ impl InterruptibleInput {
                 let piped = self
                     .stdin()
                     .map_err(|source| InputError::CannotRead { name: "standard input".to_owned(), source })?;
-                Source::from_reader("standard input", self.attended(piped, None))
+                Source::within("standard input", self.attended(piped, None), self.bounds)
             }
             Input::File(path) if is_pipe(path) => {
-                Source::from_reader(path.display().to_string(), self.attended(self.pipe(path)?, None))
+                Source::within(path.display().to_string(), self.attended(self.pipe(path)?, None), self.bounds)
             }
-            Input::Server { url, text } => {
-                Source::from_reader(url.clone(), io::Cursor::new(Vec::from(text.as_bytes())))
+            Input::Text { name, text } => {
+                Source::within(name.clone(), io::Cursor::new(Vec::from(text.as_bytes())), self.bounds)
             }
-            Input::File(path) => Source::open_with(path, |file| {
+            Input::File(path) => Source::open_with(path, self.bounds, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());
                 self.attended::<File>(file, bytes)
             }),

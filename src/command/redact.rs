@@ -8,12 +8,13 @@ use super::inputs::inputs;
 use super::interruptible_input::InterruptibleInput;
 use super::redaction::{broken_off, learn_all, numbers, stopped, tell};
 use super::{Console, Ended, Exit};
+use crate::catalog::in_chinese;
 use crate::cli::RedactArgs;
 use crate::error::UsageError;
-use crate::input::Source;
+use crate::input::{Exceeded, Source};
 use crate::redact::{Checked, Redactor};
 use crate::render::Labels;
-use crate::report::{checked, write_clean};
+use crate::report::{Missing, checked, write_clean};
 
 /// Runs the command.
 pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<Ended> {
@@ -23,7 +24,8 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
         Err(error) => return Ok(Err(error)),
     };
     let packs = super::packs(&args.packs, console)?;
-    let attendant = InterruptibleInput::new(&Labels::new(&packs, super::chinese(&args.language, console)))?;
+    let attendant =
+        InterruptibleInput::new(&Labels::new(&packs, super::chinese(&args.language, console)), console.around.bounds)?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
         // A name that only a late line gives away would be written.
@@ -33,12 +35,12 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
     let exit = if all { Exit::Done } else { Exit::Refused };
     // Nobody sees it before it was looked through.
     let mut waiting = tempfile::tempfile()?;
-    let mut lost = 0;
+    let mut missing = Missing::default();
     for log in &logs {
         let open = || if heard { log.open() } else { log.open_attended(&attendant) };
         let mut out = BufWriter::new(&waiting);
         match write_clean(&open, &log.survey, &mut redactor, &mut out) {
-            Ok(written) => lost += written?,
+            Ok(written) => missing = written?,
             Err(_) if !heard && attendant.stopped() => return stopped(&attendant, console),
             Err(error) => {
                 console.fault(&error)?;
@@ -66,7 +68,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
     console.out.flush()?;
     let labels = Labels::new(&packs, super::chinese(&args.language, console));
     tell(&redactor, &labels, console)?;
-    tell_found(&found, &redactor, lost, &labels, console)?;
+    tell_found(&found, &redactor, &missing, &labels, console)?;
     Ok(Ok(attendant.status().map_or(exit, Exit::Passed)))
 }
 
@@ -74,7 +76,7 @@ pub(super) fn run(args: &RedactArgs, console: &mut Console<'_>) -> io::Result<En
 fn tell_found(
     found: &Checked,
     redactor: &Redactor,
-    lost: u64,
+    missing: &Missing,
     labels: &Labels<'_>,
     console: &mut Console<'_>,
 ) -> io::Result<()> {
@@ -90,8 +92,13 @@ fn tell_found(
         let id = if more > 0 { "redact-unknown-more" } else { "redact-unknown" };
         writeln!(console.err, "{}", labels.with(id, &[("lines", &lines), ("more", &more.to_string())]))?;
     }
-    if lost > 0 {
-        writeln!(console.err, "{}", labels.with("redact-lost", &[("bytes", &lost.to_string())]))?;
+    if missing.bytes > 0 {
+        writeln!(console.err, "{}", labels.with("redact-lost", &[("bytes", &missing.bytes.to_string())]))?;
+    }
+    if let Some(error) = &missing.broken {
+        let chinese = console.around.chinese.then(|| Exceeded::SENTENCES.iter().find_map(|id| in_chinese(id, error)));
+        let error = chinese.flatten().unwrap_or_else(|| error.clone());
+        writeln!(console.err, "{}", labels.with("redact-broken", &[("error", &error)]))?;
     }
     console.err.flush()
 }

@@ -15,7 +15,7 @@ use super::interruptible_input::{InterruptibleInput, is_pipe};
 use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
 use crate::error::UsageError;
-use crate::input::{InputError, Source};
+use crate::input::{Bounds, InputError, Source};
 use crate::redact::Redactor;
 use crate::render::{Labels, replaced};
 use crate::report::{Survey, learn, redactor};
@@ -29,6 +29,8 @@ pub(super) struct Log {
     /// As given on the command line.
     pub(super) name: String,
     place: Kept,
+    /// How much it may take.
+    bounds: Bounds,
     /// How it is written, once it was gone through.
     pub(super) survey: Survey,
     /// Ctrl-C came while it was gone through for what is private.
@@ -51,20 +53,20 @@ impl Log {
         let name = input.name();
         let pipe = match input {
             Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
-            Input::File(path) => return Ok(Self::new(name, Kept::File(path.clone()))),
-            Input::Server { text, .. } => {
+            Input::File(path) => return Ok(Self::new(name, Kept::File(path.clone()), attendant.bounds())),
+            Input::Text { text, .. } => {
                 let bytes = pack(&mut text.as_bytes(), &name)?;
-                return Ok(Self::new(name, Kept::Packed { bytes, cut: None }));
+                return Ok(Self::new(name, Kept::Packed { bytes, cut: None }, attendant.bounds()));
             }
             Input::Stdin => attendant.stdin().map_err(|source| unreadable("standard input", source))?,
         };
         let mut pipe = UntilStopped { inner: pipe, attendant, cut: None };
         let bytes = pack(&mut pipe, &name)?;
-        Ok(Self::new(name, Kept::Packed { bytes, cut: pipe.cut }))
+        Ok(Self::new(name, Kept::Packed { bytes, cut: pipe.cut }, attendant.bounds()))
     }
 
-    fn new(name: String, place: Kept) -> Self {
-        Self { name, place, survey: Survey::default(), half_known: false }
+    fn new(name: String, place: Kept, bounds: Bounds) -> Self {
+        Self { name, place, bounds, survey: Survey::default(), half_known: false }
     }
 
     /// A signal can cut it off while it is read: what was piped in lies here already.
@@ -80,10 +82,10 @@ impl Log {
     /// Opens it.
     pub(super) fn open(&self) -> Result<Source<'static>, InputError> {
         match &self.place {
-            Kept::File(path) => Source::open(path),
-            Kept::Packed { bytes, cut: None } => Source::from_reader(self.name.clone(), unpack(bytes)),
+            Kept::File(path) => Source::open_within(path, self.bounds),
+            Kept::Packed { bytes, cut: None } => Source::within(self.name.clone(), unpack(bytes), self.bounds),
             Kept::Packed { bytes, cut: Some(messages) } => {
-                Source::from_reader(self.name.clone(), unpack(bytes).chain(Broken(messages.clone())))
+                Source::within(self.name.clone(), unpack(bytes).chain(Broken(messages.clone())), self.bounds)
             }
         }
     }

@@ -79,7 +79,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
         console.err.write_all(format!("{}\n", messages.text(id, &[])).as_bytes())?;
     }
-    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
     let read =
@@ -111,7 +111,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
 /// The log of the ComfyUI that runs at `url`.
 fn running(url: &str, console: &mut Console<'_>) -> io::Result<Result<Input, Ended>> {
     Ok(match running_log(url) {
-        Ok(Some(text)) => Ok(Input::Server { url: url.to_owned(), text: text.into() }),
+        Ok(Some(text)) => Ok(Input::Text { name: url.to_owned(), text: text.into() }),
         Ok(None) => Err(Err(Box::new(UsageError::Server { url: url.to_owned() }))),
         Err(error) => {
             console.fault(&error)?;
@@ -128,7 +128,7 @@ fn redacted(
     packs: &mut Packs,
     console: &mut Console<'_>,
 ) -> io::Result<Ended> {
-    let attendant = InterruptibleInput::new(&Labels::new(packs, question.zh))?;
+    let attendant = InterruptibleInput::new(&Labels::new(packs, question.zh), console.around.bounds)?;
     let (logs, mut redactor, all) = learn_all(inputs, packs, &attendant, console)?;
     if logs.iter().any(|log| log.is_half_known()) {
         // A name that only a late line gives away would stand in the report.

@@ -5,6 +5,8 @@
 use miette::Diagnostic;
 use thiserror::Error;
 
+use super::bounds::Exceeded;
+
 /// Why nothing could be read.
 #[derive(Debug, Error, Diagnostic)]
 pub enum InputError {
@@ -47,6 +49,15 @@ pub enum InputError {
         help("ComfyUI logs to stderr: redirect it too, as in `python main.py > comfy.log 2>&1`")
     )]
     Empty { name: String },
+    /// A picture, an archive or a program: there is no text in it.
+    #[error("`{name}` is a {format} file, not a log")]
+    #[diagnostic(
+        code(comfy_triage::input::binary),
+        help(
+            "copy the text of the console instead of a picture of it; of an archive, give the log that is packed in it"
+        )
+    )]
+    Binary { name: String, format: &'static str },
     /// Reading failed at once.
     #[error("`{name}` cannot be read")]
     #[diagnostic(
@@ -62,6 +73,17 @@ pub enum InputError {
     #[error("`{name}` changed while it was read: nothing of it is shown")]
     #[diagnostic(code(comfy_triage::input::changed), help("copy the log to another file, and give the copy"))]
     Changed { name: String },
+    /// Already its beginning needs more than it may take.
+    #[error("`{name}` needs more than it may take")]
+    #[diagnostic(
+        code(comfy_triage::input::too_large),
+        help("see the cause; unpack the file yourself and give the plain text")
+    )]
+    TooLarge {
+        name: String,
+        #[source]
+        source: Exceeded,
+    },
     /// The file looks packed, but nothing of it can be unpacked.
     #[error("`{name}` looks like {format} data, but cannot be unpacked")]
     #[diagnostic(
@@ -77,6 +99,14 @@ pub enum InputError {
 }
 
 impl InputError {
+    /// Why nothing of a packed file could be read.
+    pub(crate) fn packed(name: String, format: &'static str, source: std::io::Error) -> Self {
+        match source.downcast::<Exceeded>() {
+            Ok(source) => Self::TooLarge { name, source },
+            Err(source) => Self::Corrupt { name, format, source },
+        }
+    }
+
     /// The error for a file that could not be opened.
     pub(crate) fn opening(name: String, source: std::io::Error) -> Self {
         match source.kind() {

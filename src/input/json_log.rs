@@ -5,6 +5,7 @@
 //! Long: one grammar with its tests.
 
 use super::JsonKind;
+use super::bounds::Bounds;
 use super::decode::units;
 use super::line::{Place, Sink};
 use super::record;
@@ -14,8 +15,6 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The largest JSON text that is kept in memory.
-const LARGEST: usize = 16 * 1024 * 1024;
 /// Blanks that may stand before it.
 const BLANKS: usize = 4096;
 /// How deep values may be nested; deeper ones are left out.
@@ -39,11 +38,16 @@ enum State {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { state: State::Blank, held: Vec::new(), scan: Scan::default(), largest: LARGEST }
+        Self { state: State::Blank, held: Vec::new(), scan: Scan::default(), largest: Bounds::default().json() }
     }
 }
 
 impl Gate {
+    /// Takes a text of at most so many bytes for JSON.
+    pub(crate) fn allow(&mut self, largest: usize) {
+        self.largest = largest;
+    }
+
     /// Takes text, and hands on what is not JSON.
     #[inline]
     pub(crate) fn feed(&mut self, block: &[u8], mut to: impl FnMut(&[u8])) {
@@ -449,7 +453,7 @@ mod tests {
             ("\n\n[START] Security scan\n", false),
         ] {
             for step in [1, 3, 100] {
-                assert_eq!(passes(text, step, LARGEST), (text.to_owned(), json), "{text} {step}");
+                assert_eq!(passes(text, step, Bounds::default().json()), (text.to_owned(), json), "{text} {step}");
                 assert_eq!(passes(text, step, 4), (text.to_owned(), json && text.len() <= 4), "{text} {step}");
             }
         }

@@ -4,8 +4,10 @@
 //! What a text means is not decided here.
 
 mod ansi;
+mod bounds;
 mod decode;
 mod error;
+mod issue;
 mod json_log;
 mod line;
 mod odd;
@@ -21,9 +23,12 @@ mod split;
 mod stamp;
 #[cfg(test)]
 mod tests;
+mod zstd;
 
+pub use bounds::{Bounds, Exceeded};
 pub(crate) use decode::CodePage;
 pub use error::InputError;
+pub(crate) use issue::log_of_issue;
 pub use line::{Bar, Level, Place, Segment, Sink};
 pub use prefix::{DIALECTS, Dialect};
 pub(crate) use prefix::{level as level_of, strip as stripped};
@@ -95,6 +100,7 @@ pub enum JsonKind {
 /// When there was nothing to read.
 pub fn read<S: Sink + ?Sized>(source: Source<'_>, sink: &mut S, options: &ReadOptions) -> Result<Intake, InputError> {
     let mut reader = Reader::new();
+    reader.allow(source.bounds);
     let end = source.blocks(options, |block| reader.feed(block, sink))?;
     let mut intake = reader.finish(sink);
     end.tell(&mut intake);
@@ -154,7 +160,7 @@ impl Source<'_> {
             return Err(match (failed, compression) {
                 (None, _) => InputError::Empty { name },
                 (Some(source), None) => InputError::CannotRead { name, source },
-                (Some(source), Some(kind)) => InputError::Corrupt { name, format: kind.name(), source },
+                (Some(source), Some(kind)) => InputError::packed(name, kind.name(), source),
             });
         }
         Ok(SourceEnd { compression, error: failed.map(|error| error.to_string()) })
@@ -181,6 +187,11 @@ impl Reader {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The input may take so much. To be said before its first bytes.
+    pub(crate) fn allow(&mut self, bounds: Bounds) {
+        self.text.gate.allow(bounds.json());
     }
 
     /// Bytes taken so far.

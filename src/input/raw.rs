@@ -121,6 +121,11 @@ impl<'s> Raw<'s> {
         Some(RawLine { text: text_of(&self.line, &mut self.legacy), end, lost })
     }
 
+    /// Why reading ended before the end, if it did.
+    pub(crate) fn broken(&self) -> Option<String> {
+        self.failed.as_ref().map(ToString::to_string)
+    }
+
     /// Why there was nothing to read, if there was nothing.
     ///
     /// # Errors
@@ -131,7 +136,7 @@ impl<'s> Raw<'s> {
             (1.., ..) => Ok(()),
             (0, None, _) => Err(InputError::Empty { name }),
             (0, Some(source), None) => Err(InputError::CannotRead { name, source }),
-            (0, Some(source), Some(kind)) => Err(InputError::Corrupt { name, format: kind.name(), source }),
+            (0, Some(source), Some(kind)) => Err(InputError::packed(name, kind.name(), source)),
         }
     }
 }

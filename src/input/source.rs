@@ -3,12 +3,12 @@
 //! Nothing is read ahead beyond those first bytes, and nothing is interpreted; memory does not depend on how
 //! large the unpacked data is.
 
+use super::bounds::{Bounded, Bounds};
 use super::error::InputError;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use super::zstd::ZstdFrames;
 use serde::Serialize;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Cursor, ErrorKind, Read};
+use std::io::{BufReader, Cursor, ErrorKind, Read};
 use std::path::Path;
 
 /// How the input was packed.
@@ -34,6 +34,7 @@ pub struct Source<'a> {
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read + Send + 'a>,
     pub(crate) compression: Option<Compression>,
+    pub(crate) bounds: Bounds,
 }
 
 impl std::fmt::Debug for Source<'_> {
@@ -48,19 +49,25 @@ impl std::fmt::Debug for Source<'_> {
 impl Source<'static> {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self, InputError> {
-        Self::open_with(path, |file| file)
+        Self::open_within(path, Bounds::default())
+    }
+
+    /// Opens a file that may take so much.
+    pub(crate) fn open_within(path: &Path, bounds: Bounds) -> Result<Self, InputError> {
+        Self::open_with(path, bounds, |file| file)
     }
 
     /// Opens a file and reads it through what `attend` makes of it.
     pub(crate) fn open_with<R: Read + Send + 'static>(
         path: &Path,
+        bounds: Bounds,
         attend: impl FnOnce(File) -> R,
     ) -> Result<Self, InputError> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Self::refused(path, &name, error))?;
         match file.metadata() {
             Ok(data) if data.is_dir() => Err(InputError::IsDirectory { name }),
-            _ => Self::from_reader(name, attend(file)),
+            _ => Self::within(name, attend(file), bounds),
         }
     }
 
@@ -74,14 +81,23 @@ impl Source<'static> {
     }
 
     /// Standard input.
-    pub fn stdin() -> Result<Self, InputError> {
-        Self::from_reader("standard input".to_owned(), std::io::stdin())
+    pub fn stdin(bounds: Bounds) -> Result<Self, InputError> {
+        Self::within("standard input", std::io::stdin(), bounds)
     }
 }
 
 impl<'a> Source<'a> {
     /// Takes any stream; `name` is what messages call it.
-    pub fn from_reader(name: impl Into<String>, mut reader: impl Read + Send + 'a) -> Result<Self, InputError> {
+    pub fn from_reader(name: impl Into<String>, reader: impl Read + Send + 'a) -> Result<Self, InputError> {
+        Self::within(name, reader, Bounds::default())
+    }
+
+    /// The same for a stream that may take so much.
+    pub fn within(
+        name: impl Into<String>,
+        mut reader: impl Read + Send + 'a,
+        bounds: Bounds,
+    ) -> Result<Self, InputError> {
         let name = name.into();
         let mut head = [0_u8; 4];
         let mut have = 0;
@@ -103,75 +119,41 @@ impl<'a> Source<'a> {
             Some([0x28, 0xb5, 0x2f, 0xfd]) => Some(Compression::Zstd),
             _ => None,
         };
+        if let Some(format) = binary(head.get(..have).unwrap_or_default()) {
+            return Err(InputError::Binary { name, format });
+        }
         let start: Vec<u8> = head.into_iter().take(have).collect();
         let whole = Cursor::new(start).chain(reader);
         let reader: Box<dyn Read + Send + 'a> = match compression {
             None => Box::new(whole),
-            Some(Compression::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::new(whole))),
-            Some(Compression::Zstd) => Box::new(ZstdFrames::new(BufReader::new(whole))),
+            Some(Compression::Gzip) => {
+                let unpacked = flate2::bufread::MultiGzDecoder::new(BufReader::new(whole));
+                Box::new(Bounded::new(unpacked, bounds.unpacked))
+            }
+            Some(Compression::Zstd) => {
+                let unpacked = ZstdFrames::new(BufReader::new(whole), bounds.memory);
+                Box::new(Bounded::new(unpacked, bounds.unpacked))
+            }
         };
-        Ok(Self { name, reader, compression })
+        Ok(Self { name, reader, compression, bounds })
     }
 }
 
-/// Unpacks zstd frames one after the other, as `zstd` itself does with files that were appended to.
-struct ZstdFrames<R> {
-    source: R,
-    decoder: FrameDecoder,
-    open: bool,
-}
-
-impl<R: BufRead> ZstdFrames<R> {
-    fn new(source: R) -> Self {
-        Self { source, decoder: FrameDecoder::new(), open: false }
-    }
-
-    /// Goes to the next frame; false at the end of the data.
-    fn next_frame(&mut self) -> std::io::Result<bool> {
-        loop {
-            if self.source.fill_buf()?.is_empty() {
-                return Ok(false);
-            }
-            match self.decoder.reset(&mut self.source) {
-                Ok(()) => return Ok(true),
-                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                    std::io::copy(&mut self.source.by_ref().take(u64::from(length)), &mut std::io::sink())?;
-                }
-                Err(FrameDecoderError::WindowSizeTooBig { requested }) => {
-                    let mib = requested / (1024 * 1024);
-                    let words = format!("it needs a window of {mib} MiB to be unpacked, and 100 MiB are allowed");
-                    return Err(std::io::Error::new(ErrorKind::InvalidData, words));
-                }
-                Err(error) => return Err(std::io::Error::new(ErrorKind::InvalidData, error.to_string())),
-            }
-        }
-    }
-}
-
-impl<R: BufRead> Read for ZstdFrames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if buffer.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            if !self.open {
-                if !self.next_frame()? {
-                    return Ok(0);
-                }
-                self.open = true;
-            }
-            if self.decoder.can_collect() > 0 {
-                return self.decoder.read(buffer);
-            }
-            if self.decoder.is_finished() {
-                self.open = false;
-                continue;
-            }
-            self.decoder
-                .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
-                .map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error.to_string()))?;
-        }
-    }
+/// The kind of a file that holds no text, by its first bytes.
+fn binary(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        [0x89, b'P', b'N', b'G'] => "PNG",
+        [0xff, 0xd8, 0xff, _] => "JPEG",
+        b"GIF8" => "GIF",
+        b"RIFF" => "WebP",
+        b"%PDF" => "PDF",
+        [b'P', b'K', 3, 4] => "ZIP",
+        [0x37, 0x7a, 0xbc, 0xaf] => "7z",
+        [0xfd, b'7', b'z', b'X'] => "xz",
+        [b'B', b'Z', b'h', b'1'..=b'9'] => "bzip2",
+        [0x7f, b'E', b'L', b'F'] | [b'M', b'Z', 0x90, 0] => "program",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -221,7 +221,14 @@ impl Redactor {
         // What the lines before say of this one, they say of all its parts.
         let whole = texts.concat();
         match self.region.line(&whole, false, &self.vocabulary) {
-            Ruling::Usual => texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect(),
+            Ruling::Usual => {
+                // What it begins may stand in two of them; a bar begins nothing.
+                if !whole.contains("%|") {
+                    let found = settle(self.shaped(&whole, 0, names).0);
+                    self.prompt_may_go_on(&whole, &found, false);
+                }
+                texts.iter().map(|text| settle(self.shaped(text, 0, names).0)).collect()
+            }
             Ruling::Stays => vec![Vec::new(); texts.len()],
             Ruling::Whole(category) => texts.iter().map(|text| vec![Found::new(category, 0..text.len())]).collect(),
         }
@@ -247,15 +254,18 @@ impl Redactor {
         let room = STAYED.saturating_sub(self.stayed.len());
         self.stayed.extend(stayed.into_iter().take(room));
         let found = settle(found);
-        let end = text.trim_end().len();
-        if let Some(prompt) =
-            found.iter().find(|one| one.category == Category::Prompt && one.at.end >= end && one.at.len() > 3)
-            && self.region == Region::None
-            && !text.get(prompt.at.clone()).is_some_and(|text| text.contains("redacted-"))
-        {
-            self.region.prompt_ends(text.get(prompt.at.clone()).unwrap_or_default(), fresh);
-        }
+        self.prompt_may_go_on(text, &found, fresh);
         found
+    }
+
+    /// A prompt at the end of a text may go on in the next line.
+    fn prompt_may_go_on(&mut self, text: &str, found: &[Found], fresh: bool) {
+        let end = text.trim_end().len();
+        let last = found.iter().find(|one| one.category == Category::Prompt && one.at.end >= end && one.at.len() > 3);
+        let Some(prompt) = last.and_then(|one| text.get(one.at.clone())) else { return };
+        if self.region == Region::None && !prompt.contains("redacted-") {
+            self.region.prompt_ends(prompt, fresh);
+        }
     }
 
     /// The same without a look at the lines before.
@@ -311,11 +321,11 @@ fn join(texts: &[Cow<'_, str>], vocabulary: &Vocabulary) -> (String, Vec<(usize,
         let stripped = crate::input::stripped(text.as_bytes());
         let prefixed = index > 0 && (stripped.stamp.is_some() || stripped.tagged || text.contains(" | "));
         let indent = if prefixed { text.len().saturating_sub(stripped.text.len()) } else { 0 };
-        // A stamp or a level where the first line has none, or a text of ComfyUI's own: another record begins, and
+        // A stamp or a level where the first line has none, a text of ComfyUI's own or a bar: another record begins, and
         // nothing goes on across it.
         let marks = (stripped.stamp.is_some(), stripped.tagged);
         let (stamped, tagged) = *first.get_or_insert(marks);
-        let known = index > 0 && vocabulary.begins(&String::from_utf8_lossy(stripped.text));
+        let known = index > 0 && (vocabulary.begins(&String::from_utf8_lossy(stripped.text)) || text.contains("%|"));
         if (marks.0 && !stamped) || (marks.1 && !tagged) || known {
             whole.push('\n');
         }

@@ -16,8 +16,8 @@ use super::tokens::Category;
 use super::words::Vocabulary;
 
 /// Names looked for, so that a hostile log cannot fill the memory: files and folders, which may be many, leave room for
-/// keys, and those for accounts.
-const LIMITS: [usize; 3] = [3_000, 4_000, 5_000];
+/// keys, those for machines, and those for accounts.
+const LIMITS: [usize; 4] = [3_000, 4_000, 5_000, 6_000];
 /// The longest name looked for, in bytes.
 const LONGEST: usize = 256;
 

@@ -118,31 +118,8 @@ impl Paths<'_> {
     /// What lies below stays.
     fn is_program(&self, lower: &str, index: usize, walk: &Walk<'_>) -> bool {
         let root = index == 0 && !walk.windows;
-        let anywhere = matches!(
-            lower,
-            "site-packages"
-                | "dist-packages"
-                | "custom_nodes"
-                | "node_modules"
-                | "comfy"
-                | "comfy_extras"
-                | "comfy_api"
-                | "comfy_api_nodes"
-                | "comfy_execution"
-                | "python_embeded"
-                | "python_embedded"
-                | "__pycache__"
-                | ".git"
-                | "program files"
-                | "program files (x86)"
-                | "windowsapps"
-                | "actions-runner"
-                | "pytorch"
-                | "triton"
-                | "aten"
-                | "c10"
-        ) || (lower.starts_with("python3")
-            && lower.get(7..8).is_some_and(|next| next == "1" || next == "."));
+        let anywhere = RULES.has(List::ProgramsAnywhere, lower)
+            || (lower.starts_with("python3") && lower.get(7..8).is_some_and(|next| next == "1" || next == "."));
         anywhere
             || (root && RULES.has(List::Programs, lower) && lower != "users")
             || (walk.windows && index == 1 && lower == "windows")
@@ -156,6 +133,7 @@ impl Paths<'_> {
             bare.len() <= 2 && bare.is_ascii()
                 || ["comfy", "python", "cuda", "torch", "stable"].iter().any(|known| word.contains(known))
                 || RULES.has(List::Folders, word)
+                || RULES.has(List::Launchers, bare)
                 || RULES.has(List::Folders, bare)
                 || self.vocabulary.contains(word)
                 || self.vocabulary.contains(bare)

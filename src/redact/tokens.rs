@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Different things that are told apart, by the rank of their category; further ones of a category share a token, so that
 /// memory stays flat.
-const LIMITS: [usize; 3] = [4_500, 5_500, 6_500];
+const LIMITS: [usize; 4] = [4_500, 5_500, 6_000, 7_000];
 /// Bytes of an original that are kept: enough to look for it in what is to be shown.
 const KEPT: usize = 256;
 
@@ -87,7 +87,8 @@ impl Category {
         match self {
             Self::File | Self::Folder | Self::Prompt | Self::Data | Self::Workflow => 0,
             Self::Key | Self::Email | Self::Address | Self::Device | Self::Contact => 1,
-            Self::User | Self::Host | Self::Organisation => 2,
+            Self::Host | Self::Organisation => 2,
+            Self::User => 3,
         }
     }
 

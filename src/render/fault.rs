@@ -7,7 +7,8 @@ use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, Severity, SourceCode};
 
-use crate::catalog::Packs;
+use crate::catalog::in_chinese;
+use crate::input::Exceeded;
 use crate::shown::Shown;
 
 /// Helps that several faults share, tried when a fault has none of its own.
@@ -20,6 +21,7 @@ pub(crate) struct Translated<'f> {
     fault: &'f dyn Diagnostic,
     text: String,
     help: Option<String>,
+    cause: Option<Cause>,
 }
 
 impl<'f> Translated<'f> {
@@ -32,13 +34,18 @@ impl<'f> Translated<'f> {
             let ids = std::iter::once(own.as_str()).chain(SHARED_HELPS);
             ids.into_iter().find_map(|id| in_chinese(id, &help)).unwrap_or(help)
         });
-        Self { fault, text: shown(&in_chinese(&id, &told).unwrap_or(told)), help: help.map(|help| shown(&help)) }
+        Self {
+            fault,
+            text: shown(&in_chinese(&id, &told).unwrap_or(told)),
+            help: help.map(|help| shown(&help)),
+            cause: cause(fault),
+        }
     }
 
     /// `fault` as it was written, without what names of files and texts of packs may bring.
     pub(crate) fn plain(fault: &'f dyn Diagnostic) -> Self {
         let help = fault.help().map(|help| shown(&help.to_string()));
-        Self { fault, text: shown(&fault.to_string()), help }
+        Self { fault, text: shown(&fault.to_string()), help, cause: None }
     }
 }
 
@@ -53,35 +60,22 @@ fn sentence_id(code: &str) -> String {
     format!("fault-{}", code.replace("::", "-").replace('_', "-"))
 }
 
-/// The Chinese of a sentence, filled with what stands in `english`.
-fn in_chinese(id: &str, english: &str) -> Option<String> {
-    let values = values(Packs::built_in_sentence(id, false)?, english)?;
-    let mut text = Packs::built_in_sentence(id, true)?.to_owned();
-    for (name, value) in values {
-        // A value is never looked through for further placeholders: each is marked while it is put in.
-        text = text.replace(&format!("{{{name}}}"), &value.replace('{', "\u{1}"));
+/// The cause of a fault, in Chinese.
+#[derive(Debug)]
+struct Cause(String);
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
-    Some(text.replace('\u{1}', "{"))
 }
 
-/// What stands in `text` for the placeholders of `template`.
-fn values<'t>(template: &'t str, text: &str) -> Option<Vec<(&'t str, String)>> {
-    let mut values = Vec::new();
-    let (first, mut template) = template.split_once('{').unwrap_or((template, ""));
-    let mut text = text.strip_prefix(first)?;
-    while let Some((name, after)) = template.split_once('}') {
-        let (literal, next) = after.split_once('{').unwrap_or((after, ""));
-        let last = next.is_empty();
-        let end = match (last, literal.is_empty()) {
-            (true, _) => text.strip_suffix(literal)?.len(),
-            (false, true) => return None,
-            (false, false) => text.find(literal)?,
-        };
-        values.push((name, text.get(..end)?.to_owned()));
-        text = text.get(end + literal.len()..)?;
-        template = next;
-    }
-    text.is_empty().then_some(values)
+impl std::error::Error for Cause {}
+
+/// The cause in Chinese, where the packs have it.
+fn cause(fault: &dyn Diagnostic) -> Option<Cause> {
+    let exceeded = fault.source()?.downcast_ref::<Exceeded>()?.to_string();
+    Exceeded::SENTENCES.iter().find_map(|id| in_chinese(id, &exceeded)).map(Cause)
 }
 
 impl fmt::Display for Translated<'_> {
@@ -92,7 +86,7 @@ impl fmt::Display for Translated<'_> {
 
 impl std::error::Error for Translated<'_> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.fault.source()
+        self.cause.as_ref().map(|cause| cause as &dyn std::error::Error).or(self.fault.source())
     }
 }
 
@@ -147,6 +141,7 @@ mod tests {
             InputError::Empty { name: name() },
             InputError::CannotRead { name: name(), source: source() },
             InputError::Changed { name: name() },
+            InputError::TooLarge { name: name(), source: Exceeded::Window { need: 512, allowed: 100 } },
             InputError::Corrupt { name: name(), format: "gzip", source: source() },
         ]
     }
@@ -163,6 +158,7 @@ mod tests {
             UsageError::MistypedCommand { given: given(), near: text("explain") },
             UsageError::NoMatch { pattern: given() },
             UsageError::MemoryLimit { given: given() },
+            UsageError::Bound { option: text("--max-memory"), given: given() },
             UsageError::MemoryLimitSmall { given: given(), bytes: 16 },
             UsageError::UnknownVerdict { given: given(), near: text("the verdicts are a, b") },
             UsageError::UnknownId {
@@ -205,7 +201,7 @@ mod tests {
     #[test]
     fn the_common_faults_are_told_in_chinese() {
         let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
-        assert_eq!([input, usage, packs], [8, 23, 10]);
+        assert_eq!([input, usage, packs], [9, 24, 10]);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },
@@ -229,13 +225,5 @@ mod tests {
 
     fn is_chinese(text: &str) -> bool {
         text.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter))
-    }
-
-    #[test]
-    fn a_text_that_does_not_fit_its_sentence_stays() {
-        assert_eq!(values("`{a}` and `{b}`", "`x` and `y`"), Some(vec![("a", text("x")), ("b", text("y"))]));
-        assert_eq!(values("there is no file `{name}`", "no such file"), None);
-        assert_eq!(values("no log to read", "no log to read"), Some(Vec::new()));
-        assert_eq!(values("no log", "no log to read"), None);
     }
 }

@@ -19,7 +19,7 @@ pub use comparison::*;
 pub use page_lines::{PageLine, page_lines};
 pub use pictures::*;
 pub use probe::*;
-pub use redaction::{Open, Survey, checked, learn, redactor, write_clean};
+pub use redaction::{Missing, Open, Survey, checked, learn, redactor, write_clean};
 pub use report::*;
 pub use triage::{Question, answer, read_log};
 

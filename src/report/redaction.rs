@@ -200,8 +200,17 @@ impl Group {
     }
 }
 
-/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns how many bytes
-/// were left out, behind lines longer than any that is looked at.
+/// What is not in a log that was written.
+#[derive(Debug, Default)]
+pub struct Missing {
+    /// Bytes behind lines longer than any that is looked at.
+    pub bytes: u64,
+    /// Why the reading ended before the log's end.
+    pub broken: Option<String>,
+}
+
+/// Writes the log as UTF-8 without what is private. Lines keep their numbers; colours are dropped. Returns what was
+/// left out.
 ///
 /// # Errors
 /// The outer error is one of reading (also: the log changed since it was learned), the inner one of writing.
@@ -210,14 +219,14 @@ pub fn write_clean(
     survey: &Survey,
     redactor: &mut Redactor,
     out: &mut dyn Write,
-) -> Result<io::Result<u64>, InputError> {
+) -> Result<io::Result<Missing>, InputError> {
     redactor.begin();
     let source = open()?;
     let name = source.name.clone();
     let mut raw = Raw::with(source, survey.page);
     if survey.json {
         let written = rewrite(raw, out, &mut |key, text| clean_string(redactor, key, text));
-        return Ok(written.map(|()| 0));
+        return Ok(written.map(|()| Missing::default()));
     }
     let mut group = Group::default();
     let (mut number, mut lost) = (0, 0);
@@ -245,7 +254,8 @@ pub fn write_clean(
     if number < survey.quiet.lines || hash.finish() != survey.quiet.hash.finish() {
         return Err(InputError::Changed { name });
     }
-    Ok(if group.open { group.write(redactor, out).map(|()| lost) } else { Ok(lost) })
+    let missing = Missing { bytes: lost, broken: raw.broken() };
+    Ok(if group.open { group.write(redactor, out).map(|()| missing) } else { Ok(missing) })
 }
 
 /// A string of a JSON log, line by line, and once more with its key, which may be what makes it private.

@@ -10,9 +10,9 @@ use super::report::{
     InFlightReport, LeakReport, LoadReport, NodeReport, OomReport, PromptReport, PromptsReport, Report, SessionReport,
     UnloadsReport, VerdictReport,
 };
-use crate::catalog::{Packs, Verdict};
+use crate::catalog::{Packs, Verdict, in_chinese};
 use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
-use crate::input::{InputError, ReadOptions, Source};
+use crate::input::{Exceeded, InputError, ReadOptions, Source};
 use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
 use crate::timeline::{EndingKind, Exception, Flag, OomRecord, Session, Timeline};
@@ -363,7 +363,8 @@ fn fitness(read: &Read, messages: &Messages<'_>) -> Fitness {
     add("gap-left-out", left_out > 0, &[("n", &left_out.to_string())]);
     add("gap-sessions", read.timeline.left_out.starts > 0, &[("n", &read.timeline.left_out.starts.to_string())]);
     if let Some(error) = &intake.truncated_by_error {
-        add("gap-read-error", true, &[("error", error)]);
+        let told = Exceeded::SENTENCES.iter().filter(|_| messages.zh).find_map(|id| in_chinese(id, error));
+        add("gap-read-error", true, &[("error", told.as_ref().unwrap_or(error))]);
     }
     Fitness {
         lines: intake.lines,

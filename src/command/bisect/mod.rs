@@ -29,6 +29,7 @@ use super::{Console, Ended, Exit};
 use crate::catalog::Packs;
 use crate::cli::{BisectArgs, BisectCommand, ViewFormat};
 use crate::diagnosis::Messages;
+use crate::input::Bounds;
 use crate::render::{Block, Palette, View, blocks, markdown_blocks};
 
 /// What all commands of a session use.
@@ -36,6 +37,8 @@ struct Desk<'a> {
     store: Store,
     packs: &'a Packs,
     zh: bool,
+    /// How much a log may take.
+    bounds: Bounds,
     /// How the session is named on the command line.
     option: String,
 }
@@ -48,7 +51,8 @@ pub(super) fn run(args: &BisectArgs, console: &mut Console<'_>) -> io::Result<En
     let packs = super::packs(&crate::cli::PackArgs { folders: args.rules.clone() }, console)?;
     let zh = super::chinese(&crate::cli::LanguageArgs { lang: args.lang }, console);
     let did = match Store::of(&args.name, args.state.as_deref()) {
-        Ok(store) => Desk { store, packs: &packs, zh, option: option(args) }.run(&args.command, console)?,
+        Ok(store) => Desk { store, packs: &packs, zh, bounds: console.around.bounds, option: option(args) }
+            .run(&args.command, console)?,
         Err(error) => Err(error),
     };
     match did {

@@ -227,7 +227,9 @@ mod unix {
         }
 
         fn ready_line(&self, log: &Path) -> Option<String> {
-            let read = read_log(Source::open(log).ok()?, self.desk.packs, &ReadOptions::default()).ok()?;
+            let read =
+                read_log(Source::open_within(log, self.desk.bounds).ok()?, self.desk.packs, &ReadOptions::default())
+                    .ok()?;
             read.timeline.sessions.last()?.server_ready.as_ref().map(|ready| ready.text.clone())
         }
 

@@ -39,7 +39,8 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
         file.and_then(|file| read_samples(&name, file))
     });
     let question = Question { zh: desk.zh, samples: samples.transpose()?, ..Question::default() };
-    let source = if log.as_os_str() == "-" { Source::stdin()? } else { Source::open(log)? };
+    let source =
+        if log.as_os_str() == "-" { Source::stdin(desk.bounds)? } else { Source::open_within(log, desk.bounds)? };
     let read = read_log(source, desk.packs, &ReadOptions::default())?;
     let report = report::answer(&name, &read, desk.packs, &question);
     Ok(Judged { name, read, report, samples: question.samples })

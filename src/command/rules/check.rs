@@ -10,7 +10,7 @@ use super::super::{Console, Ended, Exit};
 use crate::catalog::lint::{Checked, Options, Sample, check};
 use crate::cli::CheckArgs;
 use crate::error::UsageError;
-use crate::input::{Bar, InputError, Place, ReadOptions, Segment, Sink, Source, read};
+use crate::input::{Bar, Bounds, InputError, Place, ReadOptions, Segment, Sink, Source, read};
 
 /// Texts that are kept of a log.
 const TEXTS: usize = 100_000;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &CheckArgs, console: &mut Console<'_>) -> io::Result<End
     }
     let mut samples = Vec::new();
     for log in &args.logs {
-        match sample(log) {
+        match sample(log, console.around.bounds) {
             Ok(sample) => samples.push(sample),
             Err(error) => {
                 console.fault(&error)?;
@@ -71,9 +71,9 @@ fn told(pack: &Checked, console: &mut Console<'_>) -> io::Result<()> {
 }
 
 /// The texts of a log, as rules see them.
-fn sample(path: &Path) -> Result<Sample, InputError> {
+fn sample(path: &Path, bounds: Bounds) -> Result<Sample, InputError> {
     let mut texts = Texts::default();
-    read(Source::open(path)?, &mut texts, &ReadOptions::default())?;
+    read(Source::open_within(path, bounds)?, &mut texts, &ReadOptions::default())?;
     Ok(Sample { name: path.display().to_string(), texts: texts.0 })
 }
 

@@ -29,12 +29,13 @@ pub(super) fn run(args: &CoverageArgs, console: &mut Console<'_>) -> io::Result<
     let mut shapes = Shapes::default();
     let mut logs = Vec::new();
     let mut exit = Exit::Done;
+    let bounds = console.around.bounds;
     for input in &inputs {
         let source = match input {
-            Input::Stdin => Source::stdin(),
-            Input::File(path) => Source::open(path),
-            Input::Server { url, text } => {
-                Source::from_reader(url.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())))
+            Input::Stdin => Source::stdin(bounds),
+            Input::File(path) => Source::open_within(path, bounds),
+            Input::Text { name, text } => {
+                Source::within(name.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())), bounds)
             }
         };
         match source.and_then(|source| cover(&input.name(), source, &packs, &mut shapes)) {
