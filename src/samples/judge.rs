@@ -21,6 +21,9 @@ const TRIFLE_MIB: f64 = 0.5;
 /// Share of the whole growth that a single prompt may bring.
 const ONE_RISE: f64 = 0.5;
 
+/// A step so many times as large as those of a start is none of them.
+const ALIKE: f64 = 2.0;
+
 /// How many standard errors two paces must be apart to differ.
 const SLOWER: f64 = 1.5;
 /// A pace that keeps this share of the earlier one goes on.
@@ -172,7 +175,14 @@ fn coarse(series: &[(f64, f64)], work: &Work, mut trend: Trend) -> Trend {
     };
     let begun = rises.last().is_some_and(|(at, _)| flat(at - 1));
     let ended = rises.first().is_some_and(|(at, _)| flat(at + 1));
-    if !begun || !ended {
+    // Libraries come in by steps that are all alike; what prompts add must stand out from them.
+    let first = rises.last().map_or(0, |(at, _)| *at);
+    let starts = tail.first().is_some_and(|mib| *mib < EMPTY_MIB);
+    let mut before: Vec<f64> = (1..first).map(|at| tail[at] - tail[at - 1]).filter(|rise| *rise >= LITTLE_MIB).collect();
+    before.sort_by(f64::total_cmp);
+    let usual_before = before.get(before.len() / 2).copied().unwrap_or(0.0);
+    let alike = starts && added / (rises.len().max(1) as f64) < ALIKE * usual_before;
+    if !begun || !ended || alike {
         return trend;
     }
     if count < WARM_UP as usize + LEAST || rises.len() < 2 {
@@ -324,7 +334,7 @@ mod tests {
     /// Prompts of a blink, a reading each second; a start in front, rest behind it.
     fn quick(rises: &[f64], idle: usize) -> Trend {
         let mut mib = 2.0;
-        let start = [200.0, 150.0, 160.0, 70.0, 0.5];
+        let start = [200.0, 50.0, 60.0, 70.0, 30.0, 0.5];
         let series = start.iter().chain(rises).chain(std::iter::repeat_n(&0.2, idle)).enumerate();
         let series: Vec<(f64, f64)> = series
             .map(|(at, rise)| {
@@ -342,6 +352,7 @@ mod tests {
         let later = quick(&[170.0, 180.0, 175.0, 147.0], 900);
         assert_eq!(later.per_prompt, grows.per_prompt, "idle minutes hide nothing");
         assert_eq!(quick(&[], 5).per_prompt, None, "only its libraries");
+        assert_eq!(quick(&[28.0, 35.0, 45.0, 20.0], 5).per_prompt, None, "more of them after a pause");
         assert_eq!(quick(&[170.0, 180.0], 0).per_prompt, None, "cut while it rises");
     }
 
