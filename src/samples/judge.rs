@@ -178,7 +178,8 @@ fn coarse(series: &[(f64, f64)], work: &Work, mut trend: Trend) -> Trend {
     // Libraries come in by steps that are all alike; what prompts add must stand out from them.
     let first = rises.last().map_or(0, |(at, _)| *at);
     let starts = tail.first().is_some_and(|mib| *mib < EMPTY_MIB);
-    let mut before: Vec<f64> = (1..first).map(|at| tail[at] - tail[at - 1]).filter(|rise| *rise >= LITTLE_MIB).collect();
+    let mut before: Vec<f64> =
+        (1..first).map(|at| tail[at] - tail[at - 1]).filter(|rise| *rise >= LITTLE_MIB).collect();
     before.sort_by(f64::total_cmp);
     let usual_before = before.get(before.len() / 2).copied().unwrap_or(0.0);
     let alike = starts && added / (rises.len().max(1) as f64) < ALIKE * usual_before;

@@ -134,6 +134,9 @@ struct Watch<'a> {
     stop: &'a AtomicBool,
 }
 
+/// The machine's memory at a reading, and when that was.
+type LastReading = Option<(SystemTime, Memory)>;
+
 /// Waits for the program's end and takes samples meanwhile. Gives the end with its time, and the machine's memory at
 /// the last reading before it.
 fn watched(
@@ -141,7 +144,7 @@ fn watched(
     interrupts: &Interrupts,
     watch: &Watch<'_>,
     samples: File,
-) -> (io::Result<(Ending, SystemTime)>, Option<(SystemTime, Memory)>) {
+) -> (io::Result<(Ending, SystemTime)>, LastReading) {
     thread::scope(|scope| {
         // Whatever goes wrong there must not touch the child.
         let sampled = scope.spawn(move || catch_unwind(AssertUnwindSafe(|| sample(watch, samples))));
@@ -153,7 +156,7 @@ fn watched(
 
 /// Takes samples until told to stop. A file that cannot be written to any more ends it. Gives the machine's memory at
 /// the last reading in the program's lifetime.
-fn sample(watch: &Watch<'_>, mut file: File) -> Option<(SystemTime, Memory)> {
+fn sample(watch: &Watch<'_>, mut file: File) -> LastReading {
     let mut sampler = Sampler::new(watch.host, watch.pid);
     let mut cards = gpu::Cards::start(watch.every);
     let mut next = Instant::now();
