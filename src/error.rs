@@ -247,7 +247,7 @@ pub fn shown(fault: &dyn Diagnostic, width: usize, zh: bool) -> String {
     let mut out = String::new();
     match handler.render_report(&mut out, &CodeLast(fault)) {
         // As wide as the English word, so that the rows below it stay where they are.
-        Ok(()) if zh => out.replace("\n  help: ", "\n  帮助："),
+        Ok(()) if zh => out.replacen("  help: ", "  帮助：", 1),
         Ok(()) => out,
         Err(_) => format!("{fault}\n"),
     }
