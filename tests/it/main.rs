@@ -72,3 +72,4 @@ mod verdict_docs;
 mod version_bounds;
 mod versions;
 mod watch;
+mod windows;
