@@ -72,4 +72,5 @@ mod verdict_docs;
 mod version_bounds;
 mod versions;
 mod watch;
+mod ways_out;
 mod windows;
