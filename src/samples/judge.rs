@@ -335,7 +335,7 @@ mod tests {
     /// Prompts of a blink, a reading each second; a start in front, rest behind it.
     fn quick(rises: &[f64], idle: usize) -> Trend {
         let mut mib = 2.0;
-        let start = [200.0, 50.0, 60.0, 70.0, 30.0, 0.5];
+        let start = [3.0, 200.0, 50.0, 60.0, 70.0, 30.0, 0.5];
         let series = start.iter().chain(rises).chain(std::iter::repeat_n(&0.2, idle)).enumerate();
         let series: Vec<(f64, f64)> = series
             .map(|(at, rise)| {

@@ -13,6 +13,7 @@ mod rule;
 
 mod accuracy;
 mod advice;
+mod all;
 mod beside;
 mod bisect;
 mod bisect_by_hand;
@@ -76,3 +77,4 @@ mod version_bounds;
 mod versions;
 mod watch;
 mod ways_out;
+mod windows;

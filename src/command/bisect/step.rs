@@ -12,7 +12,12 @@ use crate::diagnosis::{Context, judge_growth, same_dir};
 use crate::input::{ReadOptions, Source};
 use crate::report::bisection::{Expected, Measured, Observation, Observed, observe};
 use crate::report::{self, Question, Read, Report, read_log};
+<<<<<<< HEAD
 use crate::samples::{Samples, SamplesError, Trend, read_samples};
+=======
+use crate::samples::{SamplesError, read_samples};
+use crate::system::Kind;
+>>>>>>> main
 
 /// A log with its report.
 pub(super) struct Judged {
@@ -38,7 +43,7 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
             .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
         file.and_then(|file| read_samples(&name, file))
     });
-    let question = Question { zh: desk.zh, samples: samples.transpose()?, ..Question::default() };
+    let question = Question { zh: desk.zh, samples: samples.transpose()?, here: Kind::HERE, ..Question::default() };
     let source =
         if log.as_os_str() == "-" { Source::stdin(desk.bounds)? } else { Source::open_within(log, desk.bounds)? };
     let read = read_log(source, desk.packs, &ReadOptions::default())?;
