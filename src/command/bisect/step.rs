@@ -12,12 +12,8 @@ use crate::diagnosis::{Context, judge_growth, same_dir};
 use crate::input::{ReadOptions, Source};
 use crate::report::bisection::{Expected, Measured, Observation, Observed, observe};
 use crate::report::{self, Question, Read, Report, read_log};
-<<<<<<< HEAD
 use crate::samples::{Samples, SamplesError, Trend, read_samples};
-=======
-use crate::samples::{SamplesError, read_samples};
 use crate::system::Kind;
->>>>>>> main
 
 /// A log with its report.
 pub(super) struct Judged {
