@@ -16,6 +16,7 @@ mod interruptible_input;
 mod memory_limit;
 mod near;
 mod newest;
+mod parts;
 mod piped;
 mod probe;
 mod redact;

@@ -51,6 +51,7 @@ mod numbers;
 mod packs;
 mod page;
 mod parity;
+mod parts;
 mod plants;
 mod probe;
 mod redact;
