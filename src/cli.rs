@@ -3,6 +3,8 @@
 //! Long: the command line as it is typed: one declaration for each command.
 
 mod bisect;
+mod ids;
+mod issue;
 mod live;
 mod order;
 mod output;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bisect::{BisectArgs, BisectCommand, RunArgs, StartArgs, StatusArgs, StepArgs};
+pub use issue::IssueArgs;
 pub use live::{LaunchArgs, ProbeArgs, WatchArgs, WatchFormat};
 pub use order::options_behind_command;
 pub(crate) use output::AnswerFile;
@@ -53,6 +56,7 @@ impl Cli {
             None => &self.triage.report.language,
             Some(Command::Triage(args)) => &args.report.language,
             Some(Command::Checklist(args)) => &args.view.language,
+            Some(Command::Issue(args)) => &args.language,
             Some(Command::Compare(args)) => &args.view.language,
             Some(Command::Redact(args)) => &args.language,
             Some(Command::Explain(args)) => &args.language,
@@ -77,6 +81,8 @@ pub enum Command {
     Triage(TriageArgs),
     /// Check whether to report it, to whom, what is missing; write a redacted draft
     Checklist(ChecklistArgs),
+    /// Answer the log within the text of an issue with a comment in Markdown; nothing is posted
+    Issue(IssueArgs),
     /// Compare a log from before an experiment with one from after it
     Compare(CompareArgs),
     /// Write a log without what is private, to be shared
@@ -149,7 +155,7 @@ pub struct TriageArgs {
     #[arg(long, short)]
     pub quiet: bool,
     /// End with status 1 when one of these is the verdict of a log
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = ids::Ids::Verdicts, hide_possible_values = true)]
     pub fail_on: Vec<String>,
 }
 
@@ -248,9 +254,9 @@ pub enum Whom {
 /// Options of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// An id, as in leak-confirmed, --cache-none or a rule's id
-    #[arg(value_name = "ID", allow_hyphen_values = true)]
-    pub id: String,
+    /// An id, as in leak-confirmed, --cache-none or a rule's id; without one, the ids are listed
+    #[arg(value_name = "ID", allow_hyphen_values = true, value_parser = ids::Ids::All, hide_possible_values = true)]
+    pub id: Option<String>,
     #[command(flatten)]
     pub packs: PackArgs,
     #[command(flatten)]

@@ -186,11 +186,66 @@ pub enum UsageError {
     },
 }
 
+/// A fault for programs: one line of JSON.
+pub fn as_json(fault: &dyn Diagnostic) -> String {
+    let severity = match fault.severity() {
+        Some(miette::Severity::Warning) => "warning",
+        Some(miette::Severity::Advice) => "advice",
+        _ => "error",
+    };
+    let mut told = serde_json::json!({ "severity": severity, "message": fault.to_string() });
+    if let Some(fields) = told.as_object_mut() {
+        let cause = std::iter::successors(fault.source(), |cause| cause.source()).last().map(ToString::to_string);
+        let more = [
+            ("code", fault.code().map(|code| code.to_string())),
+            ("help", fault.help().map(|help| help.to_string())),
+            ("cause", cause),
+        ];
+        fields.extend(more.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?.into()))));
+    }
+    format!("{}\n", serde_json::json!({ "error": told }))
+}
+
+/// A fault whose code stands behind its message: the message is what a person looks for.
+#[derive(Debug)]
+struct CodeLast<'f>(&'f dyn Diagnostic);
+
+impl std::fmt::Display for CodeLast<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        self.0.code().map_or(Ok(()), |code| write!(f, " [{code}]"))
+    }
+}
+
+impl std::error::Error for CodeLast<'_> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+impl Diagnostic for CodeLast<'_> {
+    fn severity(&self) -> Option<miette::Severity> {
+        self.0.severity()
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.0.help()
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        self.0.source_code()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
+        self.0.labels()
+    }
+}
+
 /// A fault as it is shown on the console, at most `width` columns wide.
 pub fn shown(fault: &dyn Diagnostic, width: usize) -> String {
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode()).with_links(false).with_width(width);
     let mut out = String::new();
-    match handler.render_report(&mut out, fault) {
+    match handler.render_report(&mut out, &CodeLast(fault)) {
         Ok(()) => out,
         Err(_) => format!("{fault}\n"),
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anstream::AutoStream;
 use clap::Parser;
 use comfy_triage::cli::{Cli, options_behind_command};
-use comfy_triage::command::{Console, Environment, run, usage_in_chinese};
+use comfy_triage::command::{Console, Environment, run, usage_told};
 
 fn main() -> ExitCode {
     let call = options_behind_command(std::env::args_os().collect());
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Err(usage) => {
             // Help goes to stdout, errors to stderr; a closed pipe is no reason to complain.
             let arguments = call.get(1..).unwrap_or_default();
-            let _ = match usage_in_chinese(&usage, arguments, &Environment::of_process()) {
+            let _ = match usage_told(&usage, arguments, &Environment::of_process()) {
                 Some(text) => std::io::stderr().write_all(text.as_bytes()),
                 None => usage.print(),
             };

@@ -9,7 +9,7 @@ use crate::eight::{eight_of, four_of, places_of, position};
 
 /// Bytes of a line in which its first blank is looked for, and the first `: `.
 const WORD: usize = 160;
-const COLON: usize = 96;
+const COLON: usize = 280;
 
 /// Candidates for a line, by several ways of finding them.
 #[derive(Debug, Default)]

@@ -43,9 +43,9 @@ impl Packs {
         self.signs.iter().filter(move |sign| sign.of == of)
     }
 
-    /// The answer to an error's text.
-    pub fn answer(&self, text: &str) -> Option<&super::schema::AnswerDef> {
-        self.answers.iter().find(|answer| answer.fits(text))
+    /// The answer to an error's text; `of_prompt` when the error ended a prompt, or stands alone.
+    pub fn answer(&self, text: &str, of_prompt: bool) -> Option<&super::schema::AnswerDef> {
+        self.answers.iter().find(|answer| (of_prompt || !answer.of_prompt) && answer.fits(text))
     }
 
     /// Some sign of this kind fits.

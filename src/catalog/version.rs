@@ -84,13 +84,19 @@ pub enum Since {
     At(Version),
 }
 
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Since::Unknown => f.write_str("unknown"),
+            Since::BeforeNumbers => f.write_str("pre-0.0.1"),
+            Since::At(version) => version.fmt(f),
+        }
+    }
+}
+
 impl Serialize for Since {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Since::Unknown => serializer.serialize_str("unknown"),
-            Since::BeforeNumbers => serializer.serialize_str("pre-0.0.1"),
-            Since::At(version) => version.serialize(serializer),
-        }
+        serializer.collect_str(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{BisectCommand, Cli, Command, OutputArgs, ViewArgs, ViewFormat};
+use super::{BisectCommand, Cli, Command, OutputArgs, RulesCommand, ViewArgs, ViewFormat};
 use crate::render::Format;
 
 /// Where an answer goes, and which files it is about.
@@ -32,6 +32,7 @@ impl Cli {
             None => triage(&mut self.triage),
             Some(Command::Triage(args)) => triage(args),
             Some(Command::Checklist(args)) => view(&mut args.view, &args.logs),
+            Some(Command::Issue(args)) => AnswerFile::of(&args.destination(), std::slice::from_ref(&args.file)),
             Some(Command::Compare(args)) => view(&mut args.view, &args.logs),
             Some(Command::Probe(args)) => view(&mut args.view, &[]),
             Some(Command::Bisect(args)) => match &mut args.command {
@@ -61,4 +62,28 @@ fn view(args: &mut ViewArgs, logs: &[PathBuf]) -> AnswerFile {
         args.format = ViewFormat::Html;
     }
     AnswerFile::of(&args.output, logs)
+}
+
+impl Cli {
+    /// The answer is for programs, so what is wrong with the call is told in the same way.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        let view = |args: &ViewArgs| args.format == ViewFormat::Json;
+        match &self.command {
+            None => self.triage.report.format.is_json(),
+            Some(Command::Triage(args)) => args.report.format.is_json(),
+            Some(Command::Checklist(args)) => view(&args.view),
+            Some(Command::Compare(args)) => view(&args.view),
+            Some(Command::Probe(args)) => view(&args.view),
+            Some(Command::Watch(args)) => args.format == super::WatchFormat::Ndjson,
+            Some(Command::Run(args)) => args.show.format.is_json(),
+            Some(Command::Bisect(args)) => match &args.command {
+                BisectCommand::Status(args) => args.format == ViewFormat::Json,
+                _ => false,
+            },
+            Some(Command::Rules(RulesCommand::Check(args))) => args.json,
+            Some(Command::Rules(RulesCommand::Verify(args))) => args.json,
+            Some(Command::Rules(RulesCommand::Coverage(args))) => args.json,
+            Some(_) => false,
+        }
+    }
 }

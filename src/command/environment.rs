@@ -21,6 +21,8 @@ pub struct Environment {
     pub rule_folders: Vec<PathBuf>,
     /// The locale is none of UTF-8, so that block characters would not be shown.
     pub ascii: bool,
+    /// The answer is JSON, so that faults are as well.
+    pub json_faults: bool,
     /// Columns of the terminal, when known.
     pub columns: Option<usize>,
     /// Nothing is piped in.
@@ -46,6 +48,7 @@ impl Environment {
             rule_folders: rule_folders(),
             // Windows consoles are told in other ways and show block characters.
             ascii: !cfg!(windows) && !letters.is_some_and(|letters| is_utf8(&letters)),
+            json_faults: false,
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
             bounds: Bounds::default(),

@@ -13,15 +13,40 @@ use crate::render::{Block, Item, Labels, Palette, Quote, View, blocks};
 pub(super) fn run(args: &ExplainArgs, console: &mut Console<'_>) -> io::Result<Ended> {
     let packs = super::packs(&args.packs, console)?;
     let labels = Labels::new(&packs, super::chinese(&args.language, console));
-    let told = Explainer { labels, id: &args.id }.all();
-    if told.is_empty() {
-        return Ok(Err(unknown(&args.id, &packs)));
+    let told = match &args.id {
+        Some(id) => Explainer { labels, id }.all(),
+        None => ids(&labels),
+    };
+    if let Some(id) = args.id.as_ref().filter(|_| told.is_empty()) {
+        return Ok(Err(unknown(id, &packs)));
     }
     let view = View { width: console.around.width(), palette: Palette::COLOUR, ..View::default() };
     let mut text = String::new();
     blocks(&mut text, &told, &view);
     console.out.write_all(text.trim_start_matches('\n').as_bytes())?;
     Ok(Ok(Exit::Done))
+}
+
+/// All that can be explained, by kind.
+fn ids(labels: &Labels<'_>) -> Vec<Block> {
+    let packs = labels.packs();
+    let named = |id: &str| {
+        vec![id.to_owned(), packs.prose_text("verdict", id, "name", labels.zh()).unwrap_or_default().to_owned()]
+    };
+    let verdicts = packs.verdicts.iter().map(|verdict| named(verdict.id.as_str())).collect();
+    let mut out = vec![Block::Section(labels.get("kind-verdict")), Block::Table { head: Vec::new(), rows: verdicts }];
+    let kinds: [(&str, Vec<String>); 3] = [
+        ("kind-flag", packs.flags.iter().map(|flag| flag.name.clone()).collect()),
+        ("kind-bug", packs.bugs.iter().map(|bug| bug.id.clone()).collect()),
+        ("kind-node", packs.nodes.iter().map(|node| node.id.clone()).collect()),
+    ];
+    for (kind, ids) in kinds {
+        out.push(Block::Section(labels.get(kind)));
+        out.push(Block::line("", labels.list(&ids)));
+    }
+    let rules = packs.matcher().rules().len().to_string();
+    out.push(Block::line(labels.get("explain-rules"), labels.with("explain-rules-how", &[("n", &rules)])));
+    out
 }
 
 /// The error for an id that no pack has.

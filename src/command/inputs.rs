@@ -15,9 +15,9 @@ pub(super) enum Input {
     /// What is piped in.
     Stdin,
     File(PathBuf),
-    /// The answer of a running ComfyUI at this address.
-    Server {
-        url: String,
+    /// A text that is here already: the answer of a running ComfyUI at an address, the log within an issue.
+    Text {
+        name: String,
         text: Arc<str>,
     },
 }
@@ -28,7 +28,7 @@ impl Input {
         match self {
             Self::Stdin => "-".to_owned(),
             Self::File(path) => path.display().to_string(),
-            Self::Server { url, .. } => url.clone(),
+            Self::Text { name, .. } => name.clone(),
         }
     }
 }

@@ -132,8 +132,8 @@ impl InterruptibleInput {
             Input::File(path) if is_pipe(path) => {
                 Source::within(path.display().to_string(), self.attended(self.pipe(path)?, None), self.bounds)
             }
-            Input::Server { url, text } => {
-                Source::within(url.clone(), io::Cursor::new(Vec::from(text.as_bytes())), self.bounds)
+            Input::Text { name, text } => {
+                Source::within(name.clone(), io::Cursor::new(Vec::from(text.as_bytes())), self.bounds)
             }
             Input::File(path) => Source::open_with(path, self.bounds, |file| {
                 let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len());

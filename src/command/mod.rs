@@ -13,6 +13,7 @@ mod generate;
 mod inputs;
 mod interrupt;
 mod interruptible_input;
+mod issue;
 mod memory_limit;
 mod near;
 mod newest;
@@ -28,7 +29,7 @@ mod usage;
 mod watch;
 
 pub use environment::Environment;
-pub use usage::usage_in_chinese;
+pub use usage::usage_told;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -37,7 +38,7 @@ use miette::Diagnostic;
 
 use crate::catalog::Packs;
 use crate::cli::{Cli, Command, Language, LanguageArgs, PackArgs};
-use crate::error::{UsageError, shown};
+use crate::error::{UsageError, as_json, shown};
 use crate::render::{Palette, Translated, View};
 
 /// How a command ended.
@@ -88,7 +89,7 @@ impl Console<'_> {
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
         let width = self.around.width();
         let fault = if self.around.chinese { Translated::of(fault) } else { Translated::plain(fault) };
-        let text = shown(&fault, width);
+        let text = if self.around.json_faults { as_json(&fault) } else { shown(&fault, width) };
         self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }
@@ -98,7 +99,7 @@ impl Console<'_> {
 pub fn run(cli: Cli, console: &mut Console<'_>) -> io::Result<Exit> {
     // The option counts more than the locale, for faults as for answers.
     let chinese = cli.language().map_or(console.around.chinese, |language| language == Language::Zh);
-    let mut around = Environment { chinese, ..console.around.clone() };
+    let mut around = Environment { chinese, json_faults: cli.is_for_programs(), ..console.around.clone() };
     let refused = memory_limit::bounds(&cli.bounds).map(|bounds| around.bounds = bounds).err();
     let console = &mut Console { out: console.out, err: console.err, around: &around };
     let mut cli = cli;
@@ -128,6 +129,7 @@ fn dispatch(cli: Cli, console: &mut Console<'_>) -> io::Result<Ended> {
         None => triage::run(&cli.triage, console)?,
         Some(Command::Triage(args)) => triage::run(&args, console)?,
         Some(Command::Checklist(args)) => checklist::run(&args, console)?,
+        Some(Command::Issue(args)) => issue::run(&args, console)?,
         Some(Command::Compare(args)) => compare::run(&args, console)?,
         Some(Command::Redact(args)) => redact::run(&args, console)?,
         Some(Command::Explain(args)) => explain::run(&args, console)?,

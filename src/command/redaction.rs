@@ -54,7 +54,7 @@ impl Log {
         let pipe = match input {
             Input::File(path) if is_pipe(path) => attendant.pipe(path)?,
             Input::File(path) => return Ok(Self::new(name, Kept::File(path.clone()), attendant.bounds())),
-            Input::Server { text, .. } => {
+            Input::Text { text, .. } => {
                 let bytes = pack(&mut text.as_bytes(), &name)?;
                 return Ok(Self::new(name, Kept::Packed { bytes, cut: None }, attendant.bounds()));
             }

@@ -113,7 +113,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
 /// The log of the ComfyUI that runs at `url`.
 fn running(url: &str, console: &mut Console<'_>) -> io::Result<Result<Input, Ended>> {
     Ok(match running_log(url) {
-        Ok(Some(text)) => Ok(Input::Server { url: url.to_owned(), text: text.into() }),
+        Ok(Some(text)) => Ok(Input::Text { name: url.to_owned(), text: text.into() }),
         Ok(None) => Err(Err(Box::new(UsageError::Server { url: url.to_owned() }))),
         Err(error) => {
             console.fault(&error)?;

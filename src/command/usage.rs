@@ -7,7 +7,7 @@ use miette::Diagnostic;
 
 use super::Environment;
 use crate::catalog::Packs;
-use crate::error::shown;
+use crate::error::{as_json, shown};
 
 /// Options that do not fit.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -19,12 +19,28 @@ struct Misunderstood {
     help: String,
 }
 
-/// The fault as it is shown to whoever asks for Chinese. `None` where the parser's own text is better: help, the
-/// version, another language, and faults that are rare.
-pub fn usage_in_chinese(error: &clap::Error, arguments: &[OsString], around: &Environment) -> Option<String> {
-    if !chinese_asked(arguments).unwrap_or(around.chinese) {
+/// The fault as JSON, or as it is shown to whoever asks for Chinese. `None` where the parser's own text is better: help,
+/// the version, another language, and faults that are rare.
+pub fn usage_told(error: &clap::Error, arguments: &[OsString], around: &Environment) -> Option<String> {
+    if !error.use_stderr() {
         return None;
     }
+    let chinese = chinese_asked(arguments).unwrap_or(around.chinese).then(|| in_chinese(error)).flatten();
+    if json_asked(arguments) {
+        let told = chinese.unwrap_or_else(|| in_english(error));
+        return Some(as_json(&told));
+    }
+    Some(shown(&chinese?, around.width()))
+}
+
+/// The parser's own words: the fault, then what it adds.
+fn in_english(error: &clap::Error) -> Misunderstood {
+    let told = error.to_string();
+    let (text, help) = told.split_once('\n').unwrap_or((&told, ""));
+    Misunderstood { text: text.trim_start_matches("error: ").to_owned(), help: help.trim().to_owned() }
+}
+
+fn in_chinese(error: &clap::Error) -> Option<Misunderstood> {
     let context = |kind| error.get(kind).map(words).unwrap_or_default();
     let first = |kind| context(kind).into_iter().next().unwrap_or_default();
     let option = first(ContextKind::InvalidArg);
@@ -54,17 +70,26 @@ pub fn usage_in_chinese(error: &clap::Error, arguments: &[OsString], around: &En
         None if !values.is_empty() => say("usage-help-values", &[("values", &values.join(" "))]),
         None => say("usage-help-all", &[]),
     }?;
-    Some(shown(&Misunderstood { text, help }, around.width()))
+    Some(Misunderstood { text, help })
 }
 
 /// The language that the call names; the parser did not come to it.
 fn chinese_asked(arguments: &[OsString]) -> Option<bool> {
-    let given: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
-    // What stands behind `--` is another program's.
-    let own = given.split(|argument| *argument == "--").next().unwrap_or_default();
-    let at = own.iter().rposition(|argument| *argument == "--lang" || argument.starts_with("--lang="))?;
-    let language = own.get(at)?.strip_prefix("--lang=").or_else(|| own.get(at + 1).copied())?;
-    Some(crate::system::is_chinese(language))
+    asked(arguments, "--lang").map(crate::system::is_chinese)
+}
+
+/// The call names a format for programs.
+fn json_asked(arguments: &[OsString]) -> bool {
+    matches!(asked(arguments, "--format"), Some("json" | "ndjson")) || arguments.iter().any(|word| word == "--json")
+}
+
+/// What the call says behind an option. What stands behind `--` is another program's.
+fn asked<'a>(arguments: &'a [OsString], option: &str) -> Option<&'a str> {
+    let own = arguments.iter().take_while(|argument| *argument != "--").filter_map(|argument| argument.to_str());
+    let own: Vec<&str> = own.collect();
+    let value = |word: &'a str| word.strip_prefix(option).and_then(|rest| rest.strip_prefix('='));
+    let at = own.iter().rposition(|word| *word == option || value(word).is_some())?;
+    own.get(at).and_then(|word| value(word)).or_else(|| own.get(at + 1).copied())
 }
 
 fn words(value: &ContextValue) -> Vec<String> {
@@ -94,7 +119,7 @@ mod tests {
     fn told(arguments: &[&str]) -> Option<String> {
         let arguments: Vec<OsString> = std::iter::once(&"comfy-triage").chain(arguments).map(OsString::from).collect();
         let error = Cli::try_parse_from(&arguments).expect_err("a call that does not fit");
-        usage_in_chinese(&error, &arguments, &Environment::default())
+        usage_told(&error, &arguments, &Environment::default())
     }
 
     #[test]
@@ -115,6 +140,11 @@ mod tests {
     fn english_and_help_stay_with_the_parser() {
         assert_eq!(told(&["a.log", "--verbos"]), None);
         assert_eq!(told(&["--lang", "zh", "--help"]), None);
+        assert_eq!(
+            told(&["a.log", "--verbos", "--format", "json"])
+                .map(|told| told.contains("\"code\":\"comfy_triage::usage::options\"")),
+            Some(true)
+        );
         assert_eq!(told(&["run", "--every", "x", "--", "y", "--lang", "zh"]), None);
     }
 }

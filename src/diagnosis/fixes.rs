@@ -31,11 +31,26 @@ pub fn steps(
     // Where nobody knows a way out, the one observation that would settle it is what to do.
     let open = finding.id.is_wrong() || finding.figures.iter().any(|figure| figure.name == SLOWER_FIGURE);
     if steps.is_empty() && open {
-        let settle = finding.settle.clone().unwrap_or_else(|| messages.text("settle-insufficient", &[]));
-        steps.push(plain(settle));
+        steps.push(last_resort(view, messages, finding, places));
     }
     let launch = Launch::of(view, messages.packs);
     steps.into_iter().map(|step| started(step, launch.as_ref(), messages)).collect()
+}
+
+/// What to do where nobody knows a way out: the one observation that would settle it; for an error that this log tells
+/// whole, what others wrote of it, and a report.
+fn last_resort(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, places: &Places) -> Step {
+    let told_whole = finding.id == Verdict::OtherError
+        && finding.status == Status::Confirmed
+        && (view.session.start.is_some() || view.session.first_got.is_some());
+    match &finding.settle {
+        Some(settle) => plain(settle.clone()),
+        None if told_whole => Step {
+            command: places.command("comfy-triage checklist {log}"),
+            ..plain(messages.text("step-search-report", &[]))
+        },
+        None => plain(messages.text("settle-insufficient", &[])),
+    }
 }
 
 /// A step that adds flags, with the whole command where ComfyUI is started by one, else with where the flags go.
@@ -193,8 +208,8 @@ pub fn may_suggest(flag: &str, view: &Context<'_>, messages: &Messages<'_>) -> b
 
 /// What the answer to the finding's text tells to do.
 fn answer_step(finding: &Finding, messages: &Messages<'_>, places: &Places) -> Option<Step> {
-    let about = finding.about.as_deref()?;
-    let answer = messages.packs.answers.iter().find(|answer| answer.id == about)?;
+    let id = finding.answer.as_deref().or(finding.about.as_deref())?;
+    let answer = messages.packs.answers.iter().find(|answer| answer.id == id)?;
     let text = messages.packs.prose_text("answer", &answer.id, "step", messages.zh).filter(|text| !text.is_empty())?;
     let command = Some(answer.command.as_str()).filter(|command| !command.is_empty());
     Some(Step { command: command.and_then(|command| places.command(command)), ..plain(places.sentence(text)?) })

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use serde::Serialize;
 
 use super::command_line::looks_like_launch;
-use super::exception::split_exception;
+use super::exception::{split_any_exception, split_exception};
 use super::hint::{GAP, MAIN, launch_or_gap};
 use super::import_table::Row;
 use super::inferred_prefix::{Breaks, Broken, may_be_broken};
@@ -22,7 +22,7 @@ use super::what::{fact_value, what_of};
 use super::wrapped_line::Wrapped;
 use super::{At, Event, EventSink, FactValue, What};
 use crate::catalog::{Candidates, CaptureType, Constant, EventKind, Found, Lent, Packs, Rule, SET_KEYS, Spans};
-use crate::input::{Bar, Place, Segment, Sink};
+use crate::input::{Bar, Level, Place, Segment, Sink, level_of};
 
 /// Bytes of a line from which on it may hold a whole log.
 const LONG: usize = 120;
@@ -61,6 +61,8 @@ pub struct Classifier<'p, S> {
     gap: Finder<'static>,
     command_continues: bool,
     wrapped: Wrapped,
+    /// Blanks before the last `File "…", line N`, until something else is met: deeper lines quote its source.
+    frame: Option<u32>,
     paste: OnceCell<Paste>,
 }
 
@@ -79,6 +81,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
             gap: Finder::new(GAP),
             command_continues: false,
             wrapped: Wrapped::default(),
+            frame: None,
             paste: OnceCell::new(),
         }
     }
@@ -96,8 +99,8 @@ impl<'p, S: EventSink> Classifier<'p, S> {
 
     /// How much was understood up to now.
     pub fn tally(&self) -> Tally {
-        // Several texts in one line are known one by one.
-        Tally { understood: self.tally.understood.min(self.tally.texts), ..self.tally }
+        let understood = self.tally.understood.min(self.tally.texts);
+        Tally { understood, noise: self.tally.noise.min(understood), ..self.tally }
     }
 
     /// Matches `text` and what is left of it. False when its beginning is unknown.
@@ -147,13 +150,24 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         (may_be_broken(text, bare, candidates.is_any()) && matcher.candidate_goes_on_behind(text, candidates))
             || split_exception(text).is_some()
             || launch_or_gap(text)
+            || split_level(text).is_some()
+    }
+
+    /// `WARNING: ` before a text that is known without it: a node pack has set up the logger in its own way.
+    fn behind_level(&mut self, segment: &Segment<'_>) -> bool {
+        let Some((level, text)) = split_level(segment.text) else { return false };
+        self.texts(&Segment { level: Some(level), text, ..*segment }, text, false)
     }
 
     /// No line before has a say in what an unknown one means.
     fn is_calm(&self) -> bool {
         let alone =
             !self.command_continues && !self.wrapped.is_open() && self.broken.is_empty() && self.boxed.is_none();
-        alone && !self.row.is_open() && !self.learner.knows() && !self.learner.looks(self.tally.comfyui)
+        alone
+            && self.frame.is_none()
+            && !self.row.is_open()
+            && !self.learner.knows()
+            && !self.learner.looks(self.tally.comfyui)
     }
 
     /// Where a text of a segment stands, before its rule is known.
@@ -199,6 +213,11 @@ impl<'p, S: EventSink> Classifier<'p, S> {
     {
         let rule = hit.rule;
         let Segment { stamp, level, cut, glued, indent, tagged, .. } = *segment;
+        if rule.event == EventKind::TracebackFrame {
+            self.frame = Some(indent);
+        } else if self.frame.is_some_and(|frame| indent <= frame) {
+            self.frame = None;
+        }
         if rule.event == EventKind::Fact || !rule.set.is_empty() {
             let at = At { place, text: hit.text, rule: &rule.id, ..self.at(segment, hit.text) };
             if self.facts(segment, at, rule, captures, nested) {
@@ -298,7 +317,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         if self.row.is_open() && self.row_goes_on(segment) {
             return;
         }
-        if self.in_box(segment) || self.joined(segment) {
+        if self.in_box(segment) || self.joined(segment) || self.behind_level(segment) {
             return;
         }
         if (self.learner.knows() || self.learner.looks(self.tally.comfyui)) && self.behind_prefix(segment) {
@@ -307,15 +326,28 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         self.unknown_text(segment);
     }
 
-    /// Nothing is known of a text.
+    /// No rule knows a text. Python's quotation of a source line below its frame is read nevertheless, and what has no
+    /// letter says nothing.
     pub(super) fn pass(&mut self, segment: &Segment<'_>) {
+        if self.frame.is_some_and(|frame| segment.indent > frame) {
+            self.tally.understood += 1;
+        } else {
+            self.frame = None;
+            if is_decoration(segment.text) {
+                self.tally.understood += 1;
+                self.tally.noise += 1;
+            }
+        }
         self.sink.unknown(&self.at(segment, segment.text));
     }
 
     pub(super) fn unknown_text<'t>(&mut self, segment: &Segment<'t>) {
         let text = segment.text;
         let at = self.at(segment, text);
-        if let Some((kind, message)) = split_exception(text) {
+        let below_frames = self.frame.is_some_and(|frame| segment.indent <= frame);
+        let exception = split_exception(text).or_else(|| split_any_exception(text).filter(|_| below_frames));
+        if let Some((kind, message)) = exception {
+            self.frame = None;
             self.tally.understood += 1;
             let at = At { rule: "traceback", ..at };
             let what =
@@ -343,7 +375,7 @@ impl<'p, S: EventSink> Classifier<'p, S> {
         if suspicious && self.gap.find(text).is_some() && self.split_at_gaps(segment) {
             return;
         }
-        self.sink.unknown(&at);
+        self.pass(segment);
     }
 
     fn is_launch(&self, segment: &Segment<'_>) -> bool {
@@ -395,9 +427,18 @@ impl<'p, S: EventSink> Classifier<'p, S> {
 }
 
 impl<S: EventSink> Classifier<'_, S> {
-    /// A segment that is one text.
+    /// A segment that is one text, with however many texts inside: it is understood once, and so are the lines before
+    /// it that it completes.
     fn one(&mut self, segment: &Segment<'_>) {
+        let lines = 1 + self.broken.lines();
+        let Tally { understood, noise, .. } = self.tally;
         self.tally.texts += 1;
+        self.look_up(segment);
+        self.tally.understood = self.tally.understood.min(understood + lines);
+        self.tally.noise = self.tally.noise.min(noise + lines);
+    }
+
+    fn look_up(&mut self, segment: &Segment<'_>) {
         let text = segment.text;
         let mut spans = Spans::new();
         let (found, candidates) = self.packs.matcher().look_up_or_candidates(text, &mut spans);
@@ -435,6 +476,19 @@ impl<S: EventSink> Sink for Classifier<'_, S> {
         let event = Event { at, what: &What::Bar(bar), rule: None, indent: 0, tagged: false, nested: false };
         self.sink.event(&event);
     }
+}
+
+/// A frame, a rule or an arrow: neither a letter nor a digit.
+fn is_decoration(text: &[u8]) -> bool {
+    !text.iter().any(u8::is_ascii_alphanumeric)
+        && (text.is_ascii() || std::str::from_utf8(text).is_ok_and(|text| !text.chars().any(char::is_alphanumeric)))
+}
+
+/// A level's name with its colon, and what stands behind it.
+fn split_level(text: &[u8]) -> Option<(Level, &[u8])> {
+    let (name, rest) = text.split_at_checked(memchr::memchr(b':', text.get(..9).unwrap_or(text))?)?;
+    let rest = rest.strip_prefix(b": ").filter(|rest| !rest.is_empty())?;
+    Some((level_of(name)?, rest))
 }
 
 /// The shell's sign that the command goes on in the next line.

@@ -44,6 +44,17 @@ pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((kind, message.trim_ascii()))
 }
 
+/// The same for a line right below a traceback's frames, where a type may have any name (`socket.gaierror`): it is a
+/// dotted name, or one that begins with a capital letter and has a message (a dialog's node type stands alone).
+pub fn split_any_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let len = text.iter().position(|byte| !IN_A_TYPE[usize::from(*byte)]).unwrap_or(text.len());
+    let (kind, rest) = text.split_at_checked(len)?;
+    let dotted = kind.contains(&b'.') && !kind.ends_with(b".") && kind.first()?.is_ascii_alphabetic();
+    let named = dotted || (kind.first()?.is_ascii_uppercase() && rest.starts_with(b": "));
+    let ended = matches!(rest, [] | [b':'] | [b':', b' ', ..]) && len < 96;
+    (named && ended).then(|| (kind, rest.strip_prefix(b":").unwrap_or(rest).trim_ascii()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +69,16 @@ mod tests {
         assert_eq!(split_exception(b"MemoryError"), Some((&b"MemoryError"[..], &b""[..])));
         assert_eq!(split_exception(b"Requested to load Flux"), None);
         assert_eq!(split_exception(b"C:\\x\\y.py"), None);
+        assert_eq!(split_exception(b"socket.gaierror: [Errno 11001] failed"), None);
+        assert_eq!(
+            split_any_exception(b"socket.gaierror: [Errno 11001] failed"),
+            Some((&b"socket.gaierror"[..], &b"[Errno 11001] failed"[..]))
+        );
+        assert_eq!(split_any_exception(b"a.StopTask"), Some((&b"a.StopTask"[..], &b""[..])));
+        assert_eq!(split_any_exception(b"CLIPTextEncode"), None);
+        assert_eq!(split_any_exception(b"got prompt"), None);
+        assert_eq!(split_any_exception(b"Requested to load Flux"), None);
+        assert_eq!(split_any_exception(b"During handling of the above exception"), None);
         assert_eq!(split_exception(b"Error loading: x"), None);
     }
 }

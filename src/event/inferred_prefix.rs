@@ -36,6 +36,11 @@ impl Broken {
         self.text.is_empty()
     }
 
+    /// Lines that wait.
+    pub(super) fn lines(&self) -> u64 {
+        if self.is_empty() { 0 } else { self.last.line - self.place.line + 1 }
+    }
+
     fn begin(segment: &Segment<'_>) -> Self {
         let Segment { place, level, tagged, indent, text, .. } = *segment;
         Self { text: text.to_vec(), place, last: place, last_length: length(segment), level, tagged, indent }

@@ -57,8 +57,12 @@ impl<'p> Causes<'p> {
                 .filter(|module| !module.starts_with("lib"))
                 .map(|module| pip_name(module, self.packs));
             let of_file = by_file().map(|package| pip_name(&package, self.packs));
-            // What cannot be loaded is a part of a package, and may have any name.
-            let library = if def.tag == BINARY || def.tag == NUMPY { of_file.or(named) } else { named.or(of_file) };
+            // What cannot be loaded is a part of a package, and may have any name: only one that is known names its package.
+            let listed = module.as_deref().is_some_and(|module| is_listed(module, self.packs));
+            let library = match def.tag.as_str() {
+                BINARY | NUMPY => of_file.or(named.filter(|_| listed)),
+                _ => named.or(of_file),
+            };
             Some(Cause { def, module, name: group("name"), need: group("need"), library })
         })
     }
@@ -138,6 +142,14 @@ pub fn pip_name(module: &str, packs: &Packs) -> String {
             None => return first_part(module).to_owned(),
         }
     }
+}
+
+/// The packs say which package the module belongs to.
+fn is_listed(module: &str, packs: &Packs) -> bool {
+    packs
+        .packages
+        .iter()
+        .any(|package| package.modules.iter().any(|known| known == module || known == first_part(module)))
 }
 
 #[cfg(test)]

@@ -149,13 +149,23 @@ fn only_passes(exception: &Exception) -> bool {
 /// What lies outside the code that the exception passed through: a connection, a server's answer, a full disk, a right
 /// that is missing, or the user who stopped it.
 fn outside<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p SignDef> {
-    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
+    let text = text_of(exception);
     super::fault::of(&text, messages).or_else(|| outside_text(&text, messages))
 }
 
-/// The packs' answer to its text.
+/// Kind and message, as Python prints them.
+fn text_of(exception: &Exception) -> String {
+    format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message)
+}
+
+/// The packs' answer to its text, one that takes the blame from the node pack whose code it came from.
 fn answer<'p>(exception: &Exception, messages: &Messages<'p>) -> Option<&'p AnswerDef> {
-    messages.packs.answer(&format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message))
+    messages.packs.answer(&text_of(exception), false)
+}
+
+/// It ended a prompt, as far as this log shows.
+fn of_prompt(exception: &Exception) -> bool {
+    matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
 }
 
 /// The same of an error's text.
@@ -241,6 +251,16 @@ pub fn loaded_before(view: &Context<'_>, messages: &Messages<'_>, chosen: &Findi
     Some(told("where", text, Basis::Measured, vec![at.place.line]))
 }
 
+/// The file that ComfyUI names below an error of reading it.
+fn broken_file<'t>(exception: &Exception, view: &Context<'t>) -> Option<(&'t str, u64)> {
+    const NEAR: u64 = 4;
+    let fact = view.session.fact("broken_file")?;
+    let (line, error) = (fact.at.place.line, exception.at.place.line);
+    let last = exception.last_line_at.as_ref().map_or(error, |at| at.place.line);
+    let near = (error..=last + NEAR).contains(&line);
+    fact.value.as_text().filter(|_| near).map(|path| (path, line))
+}
+
 /// The node that failed, with its pack where that is known.
 pub fn node_text(node: &str, messages: &Messages<'_>) -> String {
     match messages.packs.pack_of(node) {
@@ -299,8 +319,10 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
         let text = messages.text("figure-absurd", &[("size", &crate::text::bytes(bytes))]);
         figures.push(told("absurd", text, Basis::Derived, vec![oom.at.place.line]));
     }
+    let answered = messages.packs.answer(&text_of(exception), true).filter(|_| of_prompt(exception) && known.is_none());
     FindingBuilder::new(Verdict::CustomNode, view.number, status, summary)
         .about(dir)
+        .answered(answered.map(|answer| answer.id.as_str()))
         .grade(grade, messages.text(reason, &[]))
         .against(against)
         .figures(figures)
@@ -340,11 +362,15 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
         what = messages.text("error-unnamed", &[]);
     }
     let kind = short_type(exception);
-    let import = !matches!(exception.place, ExceptionPlace::Prompt | ExceptionPlace::Unknown)
-        && messages.packs.shows(SignOf::ImportFault, &kind);
+    let import = !of_prompt(exception) && messages.packs.shows(SignOf::ImportFault, &kind);
     let id = if import { Verdict::ImportFailure } else { Verdict::OtherError };
-    let text = format!("{}: {}", exception.kind.as_deref().unwrap_or_default(), exception.message);
-    let meaning = super::logged_error::meaning(&text, &what, messages);
+    let text = text_of(exception);
+    let file = broken_file(exception, view);
+    if let Some((path, _)) = file {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        what = format!("{name}: {what}");
+    }
+    let meaning = super::logged_error::meaning(&text, &what, of_prompt(exception), messages);
     let worker = of_worker(exception, view);
     let lost = view.session.prompts.lost;
     let key = match exception.place {
@@ -375,6 +401,9 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
     }
     let fault = super::fault::of(&text, messages).filter(|_| !worker);
     let mut figures: Vec<Figure> = node_figure(exception, messages).into_iter().collect();
+    figures.extend(file.map(|(path, line)| {
+        told("file", messages.text("figure-broken-file", &[("file", path)]), Basis::Measured, vec![line])
+    }));
     if fault.is_some() {
         figures.extend(super::crash::surroundings(view, messages));
     }

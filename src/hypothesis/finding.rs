@@ -156,6 +156,9 @@ pub struct Finding {
     /// A later prompt ended well.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recovered: bool,
+    /// The packs' answer to the error's text, where the finding is about something else; only for its step.
+    #[serde(skip)]
+    pub answer: Option<String>,
     /// A native crash; its remedies go by what was switched on.
     #[serde(skip)]
     pub crash: bool,

@@ -67,6 +67,7 @@ impl FindingBuilder {
                 prompt: None,
                 circumstances: Vec::new(),
                 recovered: false,
+                answer: None,
                 crash: false,
                 mentioned: false,
             },
@@ -77,6 +78,12 @@ impl FindingBuilder {
     pub fn about(mut self, about: &str) -> Self {
         self.finding.about = Some(about.to_owned());
         self.finding.fingerprint = format!("{}:{about}", self.finding.id);
+        self
+    }
+
+    /// The packs' answer to the error's text.
+    pub fn answered(mut self, answer: Option<&str>) -> Self {
+        self.finding.answer = answer.map(str::to_owned);
         self
     }
 

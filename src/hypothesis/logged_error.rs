@@ -21,9 +21,9 @@ pub struct Meaning {
     pub goes_on: bool,
 }
 
-/// What `text` means; `what` is shown of it.
-pub fn meaning(text: &str, what: &str, messages: &Messages<'_>) -> Option<Meaning> {
-    if let Some(answer) = messages.packs.answer(text) {
+/// What `text` means; `what` is shown of it. `of_prompt` when it ended a prompt, or stands alone.
+pub fn meaning(text: &str, what: &str, of_prompt: bool, messages: &Messages<'_>) -> Option<Meaning> {
+    if let Some(answer) = messages.packs.answer(text, of_prompt) {
         let template = messages.packs.prose_text("answer", &answer.id, "says", messages.zh).unwrap_or(&answer.id);
         return Some(Meaning {
             about: answer.id.clone(),
@@ -51,8 +51,8 @@ fn went_on<'t>(at: &Evidence, view: &Context<'t>) -> Option<&'t Evidence> {
 
 /// What is told of a notice, and how much it matters: the answers stand in the order in which they are asked.
 fn rank(at: &Evidence, messages: &Messages<'_>) -> Option<(bool, usize)> {
-    let place = messages.packs.answers.iter().position(|answer| answer.fits(&at.text));
-    let known = meaning(&at.text, "", messages)?;
+    let place = messages.packs.answers.iter().position(|answer| !answer.of_prompt && answer.fits(&at.text));
+    let known = meaning(&at.text, "", false, messages)?;
     Some((known.goes_on, place.unwrap_or(usize::MAX)))
 }
 
@@ -68,7 +68,7 @@ fn finding(view: &Context<'_>, messages: &Messages<'_>, others: &[&Finding]) -> 
     let known = notices.iter().filter_map(|at| Some((rank(at, messages)?, at))).min_by_key(|(rank, _)| *rank);
     let at = known.map(|(_, at)| at).or_else(|| notices.last().filter(|_| alone))?;
     let what = shown(at);
-    let meaning = meaning(&at.text, &what, messages);
+    let meaning = meaning(&at.text, &what, false, messages);
     let later = went_on(at, view);
     let harmless = meaning.as_ref().is_some_and(|meaning| meaning.goes_on);
     // What an import that failed says already is not said twice.
@@ -133,7 +133,8 @@ fn consequences(at: &Evidence, view: &Context<'_>, messages: &Messages<'_>) -> V
 
 /// The notices besides `at`, each meaning once.
 pub fn figures_beside(at: Option<&Evidence>, view: &Context<'_>, messages: &Messages<'_>) -> Vec<Figure> {
-    let about = |at: &Evidence| meaning(&at.text, "", messages).map_or_else(|| at.rule.clone(), |known| known.about);
+    let about =
+        |at: &Evidence| meaning(&at.text, "", false, messages).map_or_else(|| at.rule.clone(), |known| known.about);
     let mut seen: Vec<String> = at.map(about).into_iter().collect();
     let mut figures = Vec::new();
     for other in view.session.error_notices.iter().rev() {
@@ -147,7 +148,7 @@ pub fn figures_beside(at: Option<&Evidence>, view: &Context<'_>, messages: &Mess
             continue;
         }
         let what = shown(other);
-        let text = match meaning(&other.text, &what, messages) {
+        let text = match meaning(&other.text, &what, false, messages) {
             Some(meaning) => meaning.says,
             None => messages.text("error-notice", &[("text", &what)]),
         };

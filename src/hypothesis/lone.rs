@@ -23,7 +23,7 @@ fn finding(view: &Context<'_>, messages: &Messages<'_>) -> Option<Finding> {
     }
     let known = |error: &&LoneError| {
         let text = text(error);
-        super::logged_error::meaning(&text, "", messages).is_some_and(|known| known.about != "network")
+        super::logged_error::meaning(&text, "", true, messages).is_some_and(|known| known.about != "network")
             || pack_of(&text, messages).is_some()
     };
     let error = session.lone_errors.iter().rev().find(known).or(session.lone_errors.last())?;
@@ -51,7 +51,7 @@ fn of(error: &LoneError, view: &Context<'_>, messages: &Messages<'_>) -> Finding
     let import = messages.packs.shows(SignOf::ImportFault, error.kind.rsplit('.').next().unwrap_or(&error.kind));
     let causes = Causes::of(messages.packs);
     let cause = causes.find(&error.message, None);
-    let meaning = super::logged_error::meaning(&text, &what, messages);
+    let meaning = super::logged_error::meaning(&text, &what, true, messages);
     let alone = told("alone", messages.text("figure-error-alone", &[]), Basis::Measured, vec![error.at.place.line]);
     let lines = vec![evidence(&error.at, None)];
     let grade = messages.text("grade-error-alone", &[]);

@@ -49,6 +49,15 @@ pub enum InputError {
         help("ComfyUI logs to stderr: redirect it too, as in `python main.py > comfy.log 2>&1`")
     )]
     Empty { name: String },
+    /// A picture, an archive or a program: there is no text in it.
+    #[error("`{name}` is a {format} file, not a log")]
+    #[diagnostic(
+        code(comfy_triage::input::binary),
+        help(
+            "copy the text of the console instead of a picture of it; of an archive, give the log that is packed in it"
+        )
+    )]
+    Binary { name: String, format: &'static str },
     /// Reading failed at once.
     #[error("`{name}` cannot be read")]
     #[diagnostic(

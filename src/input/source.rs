@@ -119,6 +119,9 @@ impl<'a> Source<'a> {
             Some([0x28, 0xb5, 0x2f, 0xfd]) => Some(Compression::Zstd),
             _ => None,
         };
+        if let Some(format) = binary(head.get(..have).unwrap_or_default()) {
+            return Err(InputError::Binary { name, format });
+        }
         let start: Vec<u8> = head.into_iter().take(have).collect();
         let whole = Cursor::new(start).chain(reader);
         let reader: Box<dyn Read + Send + 'a> = match compression {
@@ -134,6 +137,23 @@ impl<'a> Source<'a> {
         };
         Ok(Self { name, reader, compression, bounds })
     }
+}
+
+/// The kind of a file that holds no text, by its first bytes.
+fn binary(head: &[u8]) -> Option<&'static str> {
+    Some(match head {
+        [0x89, b'P', b'N', b'G'] => "PNG",
+        [0xff, 0xd8, 0xff, _] => "JPEG",
+        b"GIF8" => "GIF",
+        b"RIFF" => "WebP",
+        b"%PDF" => "PDF",
+        [b'P', b'K', 3, 4] => "ZIP",
+        [0x37, 0x7a, 0xbc, 0xaf] => "7z",
+        [0xfd, b'7', b'z', b'X'] => "xz",
+        [b'B', b'Z', b'h', b'1'..=b'9'] => "bzip2",
+        [0x7f, b'E', b'L', b'F'] | [b'M', b'Z', 0x90, 0] => "program",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -30,6 +30,11 @@ impl Format {
     pub fn is_for_people(self) -> bool {
         matches!(self, Self::Text | Self::Markdown)
     }
+
+    /// Read by programs.
+    pub fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Ndjson)
+    }
 }
 
 /// Writes the reports of one run.

@@ -38,6 +38,7 @@ fn finding(id: &str, summary: &str) -> Finding {
         prompt: None,
         recovered: false,
         crash: false,
+        answer: None,
         mentioned: false,
     }
 }

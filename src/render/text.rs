@@ -168,7 +168,7 @@ fn table(out: &mut String, head: &[String], rows: &[Vec<String>], view: &View) {
     let clean_row = |cells: &[String]| cells.iter().map(|cell| clean(cell)).collect::<Vec<_>>();
     let head = clean_row(head);
     let rows: Vec<Vec<String>> = rows.iter().map(|cells| clean_row(cells)).collect();
-    let last = head.len().saturating_sub(1);
+    let last = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(0).saturating_sub(1);
     let widths: Vec<usize> = (0..last)
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column)).chain(head.get(column));
@@ -185,7 +185,9 @@ fn table(out: &mut String, head: &[String], rows: &[Vec<String>], view: &View) {
         text.push_str(&cut_width(cells.get(last).map_or("", String::as_str), room));
         text
     };
-    row(out, &paint(view.palette.dim, line(&head).trim_end()));
+    if !head.is_empty() {
+        row(out, &paint(view.palette.dim, line(&head).trim_end()));
+    }
     for cells in &rows {
         row(out, &line(cells));
     }

@@ -5,6 +5,8 @@
 
 mod compare;
 mod flags;
+mod git;
+mod history;
 mod holes;
 mod literal;
 mod propose;
@@ -15,6 +17,7 @@ mod verified;
 
 pub use compare::verify;
 pub use flags::{FlagsVerified, help_flags, verify_flags};
+pub use history::{Age, Dated, History, Range, read_history};
 pub use literal::{Call, Literal, literals};
 pub use propose::proposal;
 pub use shape::Shape;

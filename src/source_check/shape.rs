@@ -10,7 +10,7 @@ use super::token::Piece;
 const LONGEST: usize = 600;
 
 /// One line of a text: letters, and holes that anything can stand in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// `None` is a hole. Blanks are single and not at the ends.
     letters: Vec<Option<char>>,

@@ -1,18 +1,15 @@
 //! A ComfyUI source tree: a folder, or a revision of a git repository. Both become Python texts by path.
 //!
-//! Git is called as a program and only asked for names and contents; nothing of the tree is run.
+//! Nothing of the tree is run.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use miette::Diagnostic;
 
+use super::git::{FILE_LIMIT, Repository};
 use crate::catalog::Version;
 
-/// Files larger than this hold data.
-const FILE_LIMIT: u64 = 2 * 1024 * 1024;
 /// Folders inside folders.
 const DEPTH: usize = 12;
 /// Files that are read.
@@ -69,12 +66,13 @@ pub fn read_tree(path: &Path, rev: Option<&str>) -> Result<Tree, TreeError> {
     if !tree.files.contains_key("main.py") {
         return Err(TreeError::NotComfyui { path: shown });
     }
-    tree.version = version(&tree.files);
+    tree.version = version_in(&tree.files);
     tree.files.retain(|path, _| path.ends_with(".py"));
     Ok(tree)
 }
 
-fn version(files: &BTreeMap<String, String>) -> Option<Version> {
+/// The version that the files say they are.
+pub(super) fn version_in(files: &BTreeMap<String, String>) -> Option<Version> {
     let line = |path: &str, name: &str| {
         let text = files.get(path)?;
         let mut values = text.lines().filter_map(|line| line.trim().strip_prefix(name)?.trim_start().strip_prefix('='));
@@ -83,7 +81,8 @@ fn version(files: &BTreeMap<String, String>) -> Option<Version> {
     line("comfyui_version.py", "__version__").or_else(|| line("pyproject.toml", "version"))
 }
 
-fn is_wanted(path: &str) -> bool {
+/// A file that can hold texts or the version.
+pub(super) fn is_wanted(path: &str) -> bool {
     let outside = path.split('/').any(|part| PASSED_OVER.contains(&part));
     !outside && (path.ends_with(".py") || path == "pyproject.toml")
 }
@@ -113,74 +112,12 @@ fn walk(folder: &Path, prefix: &str, depth: usize, tree: &mut Tree) -> Result<()
     Ok(())
 }
 
-// Long: one conversation with git, answer by answer.
 fn of_git(root: &Path, rev: &str) -> Result<Tree, TreeError> {
-    let shown = root.display().to_string();
-    let failed = |reason: String| TreeError::Git { path: shown.clone(), rev: rev.to_owned(), reason };
-    // A revision that looks like an option must not become one.
-    if rev.starts_with('-') {
-        return Err(failed("a revision does not begin with `-`".to_owned()));
-    }
-    let git = || {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(root).env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1");
-        command
-    };
-    let listed = git()
-        .args(["ls-tree", "-r", "-z", "-l", "--full-tree", rev])
-        .output()
-        .map_err(|error| failed(error.to_string()))?;
-    if !listed.status.success() {
-        return Err(failed(String::from_utf8_lossy(&listed.stderr).trim().to_owned()));
-    }
-    let listing = String::from_utf8_lossy(&listed.stdout);
-    let mut wanted = Vec::new();
-    for row in listing.split('\0') {
-        // `mode kind object size<tab>path`
-        let Some((head, path)) = row.split_once('\t') else { continue };
-        let mut fields = head.split_whitespace().skip(1);
-        let (kind, object, size) =
-            (fields.next(), fields.next(), fields.next().and_then(|size| size.parse::<u64>().ok()));
-        if let (Some("blob"), Some(object), Some(size)) = (kind, object, size)
-            && size <= FILE_LIMIT
-            && is_wanted(path)
-            && wanted.len() < FILES
-        {
-            wanted.push((path.to_owned(), object.to_owned()));
-        }
-    }
-    let mut child = git()
-        .args(["cat-file", "--batch"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| failed(error.to_string()))?;
-    let mut stdin = child.stdin.take().ok_or_else(|| failed("git takes no input".to_owned()))?;
-    let asked: String = wanted.iter().map(|(_, object)| format!("{object}\n")).collect();
-    // Asking while reading: git stops when its output is not taken.
-    let asking = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
-    let mut answers = Vec::new();
-    if let Some(mut stdout) = child.stdout.take() {
-        stdout.read_to_end(&mut answers).map_err(|error| failed(error.to_string()))?;
-    }
-    let _ = asking.join();
-    let _ = child.wait();
-    let mut tree = Tree { name: format!("{shown} {rev}"), ..Tree::default() };
-    let mut rest = answers.as_slice();
-    for (path, _) in wanted {
-        let Some((text, later)) = answer(rest) else { break };
-        tree.files.insert(path, String::from_utf8_lossy(text).into_owned());
-        rest = later;
-    }
-    Ok(tree)
-}
-
-/// One answer of `cat-file --batch`: `object blob size`, a line break, the bytes, a line break.
-fn answer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let end = memchr::memchr(b'\n', bytes)?;
-    let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
-    let size: usize = head.rsplit(' ').next()?.parse().ok()?;
-    let start = end + 1;
-    Some((bytes.get(start..start + size)?, bytes.get(start + size + 1..)?))
+    let repository = Repository::at(root);
+    let mut wanted = repository.files(rev)?;
+    wanted.retain(|(path, _)| is_wanted(path));
+    wanted.truncate(FILES);
+    let contents = repository.contents(wanted.iter().map(|(_, object)| object.as_str()))?;
+    let files = wanted.into_iter().map(|(path, _)| path).zip(contents).collect();
+    Ok(Tree { name: format!("{} {rev}", root.display()), files, ..Tree::default() })
 }

@@ -41,7 +41,9 @@ fn what_a_pack_lacks_decides_what_to_do() {
         ("cannot import name 'override' from 'typing' (/usr/lib/python3.9/typing.py)", "newer-python-import"),
         ("cannot import name 'Self' from 'typing' (/usr/lib/python3.9/typing.py)", "newer-python-import"),
         ("f-string expression part cannot include a backslash (nodes.py, line 7)", "newer-python-import"),
-        ("DLL load failed while importing _C: The specified procedure could not be found.", "import-binary"),
+        // No package is called _C, and a part of onnx is no package either.
+        ("DLL load failed while importing _C: The specified procedure could not be found.", "other-build-import"),
+        ("DLL load failed while importing onnx_cpp2py_export: initialization routine failed.", "import-binary"),
         ("/venv/lib/x.so: undefined symbol: _ZN3c104cuda9SetDeviceEi", "other-build-import"),
         ("numpy.core.multiarray failed to import", "import-numpy"),
         ("No module named 'triton'", "accelerator-import"),

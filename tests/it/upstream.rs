@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use comfy_triage::catalog::{MessageDef, Packs, Version};
+use comfy_triage::catalog::{MessageDef, Packs, Since, Version};
 use comfy_triage::source_check::{
-    Expectation, LookupOutcome, Reason, Verified, help_flags, proposal, read_tree, verify, verify_flags,
+    Expectation, LookupOutcome, Reason, Verified, help_flags, proposal, read_history, read_tree, verify, verify_flags,
 };
 
 fn path(name: &str) -> PathBuf {
@@ -129,14 +129,70 @@ fn flags_of_a_tree_and_of_a_saved_help() {
     assert!(of_help.missing.contains(&"--reserve-vram".to_owned()));
 }
 
+fn git(folder: &Path, args: &[&str]) {
+    let set = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").arg("-C").arg(folder).args(set).args(args).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_text_keeps_its_age_when_it_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let release = |version: &str, files: &[(&str, &str)]| {
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "-q", "--allow-empty", "-m", version]);
+    };
+    git(folder.path(), &["init", "-q"]);
+    release("old", &[("main.py", "print('got prompt')\n")]);
+    release("0.0.1", &[]);
+    git(folder.path(), &["tag", "v0.0.1"]);
+    release(
+        "0.3.1",
+        &[
+            ("main.py", "print('gone with this one')\n"),
+            ("server.py", "logging.info('got prompt')\nlogging.info('loaded completely {} {}'.format(a, b))\n"),
+            ("comfyui_version.py", "__version__ = '0.3.1'\n"),
+        ],
+    );
+    // A tag that was a try: the sources name another version.
+    git(folder.path(), &["tag", "v0.3.9999"]);
+    release("0.3.2", &[("main.py", ""), ("comfyui_version.py", "__version__ = '0.3.2'\n")]);
+    let history = read_history(&[folder.path()]).unwrap();
+    let versions: Vec<String> = history.releases.iter().map(ToString::to_string).collect();
+    assert_eq!(versions, ["0.0.1", "0.3.1", "0.3.2"]);
+    let template = rules().into_iter().find(|rule| rule.id == "got-prompt").unwrap();
+    let rule = |text: &str, since: Since, until: Option<&str>| MessageDef {
+        text: text.to_owned(),
+        since,
+        until: until.map(str::to_owned),
+        ..template.clone()
+    };
+    let at = |patch: u32| Since::At(Version::new(0, 3, patch));
+    let rules = [
+        rule("got prompt", Since::BeforeNumbers, None),
+        rule("got prompt", at(1), Some("0.3.1")),
+        rule("gone with this one", at(1), Some("0.3.1")),
+        rule("loaded completely {first:number} {second:number}", at(1), None),
+        rule("loaded completely {first:number}", at(1), None),
+        rule("never said by anybody", at(1), None),
+    ];
+    let newest = Version::new(0, 3, 2);
+    let told: Vec<_> = history
+        .date(&rules)
+        .iter()
+        .map(|dated| (dated.is_found(), dated.since_differs(), dated.until_differs(newest)))
+        .collect();
+    let (right, absent) = ((true, false, false), (false, false, false));
+    assert_eq!(told, [right, (true, true, true), right, right, right, absent]);
+}
+
 #[test]
 fn a_revision_of_a_repository_is_read_like_a_folder() {
     let folder = tempfile::tempdir().unwrap();
-    let git = |args: &[&str]| {
-        let set = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
-        let output = Command::new("git").arg("-C").arg(folder.path()).args(set).args(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
+    let git = |args: &[&str]| git(folder.path(), args);
     git(&["init", "-q"]);
     copy(&path("new"), folder.path());
     git(&["add", "."]);

@@ -27,7 +27,8 @@ pub const AREAS: [&str; 22] = [
 ];
 
 /// Facts that a line of a start may state.
-pub const FACTS: [&str; 47] = [
+pub const FACTS: [&str; 48] = [
+    "broken_file",
     "numpy_version",
     "comfyui_version",
     "other_program",

@@ -19,6 +19,10 @@ pub struct AnswerDef {
     /// None of these is in it.
     #[serde(default)]
     pub lacks: Vec<String>,
+    /// Only of an error that ended a prompt, or that stands alone; a node pack whose code it came from stays the one
+    /// that is named, and this step goes before its own.
+    #[serde(default)]
+    pub of_prompt: bool,
     /// ComfyUI goes on; it is only worth a word.
     #[serde(default)]
     pub goes_on: bool,

@@ -89,6 +89,10 @@ pub struct MessageDef {
     /// Any text may follow.
     #[serde(default)]
     pub open: bool,
+    /// ComfyUI puts the text together while it runs, so that no text of its sources shows since when it is printed;
+    /// `since` and `until` were read in the code.
+    #[serde(default)]
+    pub composed: bool,
     /// Ids of rules that this one wins over on purpose.
     #[serde(default)]
     pub shadows: Vec<String>,

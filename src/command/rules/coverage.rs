@@ -34,8 +34,8 @@ pub(super) fn run(args: &CoverageArgs, console: &mut Console<'_>) -> io::Result<
         let source = match input {
             Input::Stdin => Source::stdin(bounds),
             Input::File(path) => Source::open_within(path, bounds),
-            Input::Server { url, text } => {
-                Source::within(url.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())), bounds)
+            Input::Text { name, text } => {
+                Source::within(name.clone(), std::io::Cursor::new(Vec::from(text.as_bytes())), bounds)
             }
         };
         match source.and_then(|source| cover(&input.name(), source, &packs, &mut shapes)) {
