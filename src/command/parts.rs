@@ -63,10 +63,10 @@ fn joined(inputs: Vec<Input>, packs: &Packs) -> (Vec<Input>, Vec<Continues>) {
             }
             whole.extend_from_slice(text);
         }
-        let url = files.iter().map(|file| file.name()).collect::<Vec<_>>().join(" + ");
+        let name = files.iter().map(|file| file.name()).collect::<Vec<_>>().join(" + ");
         let first = group.iter().map(|(_, index)| *index).min().unwrap_or_default();
         left_out.extend(group.iter().map(|(_, index)| *index));
-        wholes.insert(first, Input::Server { url, text: String::from_utf8_lossy(&whole).into_owned().into() });
+        wholes.insert(first, Input::Text { name, text: String::from_utf8_lossy(&whole).into_owned().into() });
     }
     let inputs = inputs.into_iter().enumerate().filter_map(|(index, input)| {
         let whole = wholes.remove(&index);
