@@ -128,6 +128,9 @@ pub struct TriageArgs {
     /// Logs to read, or a folder with them; `-` reads what is piped in; nothing looks for the newest log here
     #[arg(value_name = "LOG")]
     pub logs: Vec<PathBuf>,
+    /// Read every log in the folders, archives (.zip, .tar, .tar.gz) and patterns that are named; one that cannot be read is a row
+    #[arg(long, requires = "logs", conflicts_with_all = ["pick", "from_server", "redact", "samples", "open"])]
+    pub all: bool,
     /// List the logs that can be found on this machine, newest first
     #[arg(long)]
     pub pick: bool,

@@ -11,14 +11,14 @@ use super::rules::{CheckOutput, CoverageOutput, VerifyOutput};
 use super::{Console, Ended, Exit};
 use crate::cli::{Cli, SchemaOf};
 use crate::error::UsageError;
-use crate::render::{ChecklistOutput, ComparisonOutput, ProbeOutput, ReportLine, WatchLine, schema_of};
+use crate::render::{ChecklistOutput, ComparisonOutput, ProbeOutput, TriageLine, WatchLine, schema_of};
 use crate::report::Output;
 
 /// `schema COMMAND`
 pub(super) fn schema(of: SchemaOf, console: &mut Console<'_>) -> io::Result<Ended> {
     let text = match of {
         SchemaOf::Triage => schema_of::<Output>(),
-        SchemaOf::Ndjson => schema_of::<ReportLine<'_>>(),
+        SchemaOf::Ndjson => schema_of::<TriageLine<'_>>(),
         SchemaOf::Watch => schema_of::<WatchLine<'_>>(),
         SchemaOf::Checklist => schema_of::<ChecklistOutput<'_>>(),
         SchemaOf::Compare => schema_of::<ComparisonOutput<'_>>(),

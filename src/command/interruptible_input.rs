@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use tempfile::SpooledTempFile;
 
 use super::inputs::Input;
 use super::piped::Piped;
@@ -140,6 +141,21 @@ impl InterruptibleInput {
                 self.attended::<File>(file, bytes)
             }),
         }
+    }
+
+    /// A log that was taken out of an archive.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn member(&self, name: &str, text: SpooledTempFile) -> Result<Source<'static>, InputError> {
+        Source::within(name, self.attended(text, None), self.bounds)
+    }
+
+    /// A bar that counts files.
+    pub(super) fn files(&self, count: u64) -> ProgressBar {
+        let style = ProgressStyle::with_template("{pos} / {len} {bar:30} {eta}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
+        self.bars.add(ProgressBar::new(count).with_style(style))
     }
 
     /// A named pipe or a device, on which the wait for somebody who writes ends too.

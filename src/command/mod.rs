@@ -2,6 +2,7 @@
 //!
 //! Output goes to the given writers: only the binary knows the console.
 
+mod all;
 mod bisect;
 mod checklist;
 mod common_arguments;

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem::ManuallyDrop;
 
+use miette::Diagnostic;
 use rayon::prelude::*;
 
 use super::common_arguments::CommonArguments;
@@ -13,7 +14,7 @@ use super::newest::Chosen;
 use super::parts;
 use super::probe::{ask_with_env, samples};
 use super::redaction::{Log, learn_all, show, tell};
-use super::{Console, Ended, Exit, newest};
+use super::{Console, Ended, Exit, all, newest};
 use crate::catalog::{Packs, Verdict};
 use crate::cli::TriageArgs;
 use crate::diagnosis::Messages;
@@ -21,7 +22,7 @@ use crate::error::UsageError;
 use crate::input::{InputError, ReadOptions};
 use crate::live::running_log;
 use crate::pipeline::Pipeline;
-use crate::render::{Format, Labels, Printer, View};
+use crate::render::{Format, Labels, Printer, Translated, View};
 use crate::report::{PageLine, Question, Read, Report, add_class_source, answer, page_lines, read_log};
 use crate::system::Kind;
 
@@ -32,7 +33,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     // The process ends right after; taking thousands of rules apart before would be a tenth of a short run.
     let mut packs = ManuallyDrop::new(super::packs(&args.report.packs, console)?);
     let system = console.around.system.clone();
-    let folder = newest::folder(&args.logs);
+    let folder = newest::folder(&args.logs).filter(|_| !args.all);
     if args.pick {
         return Ok(newest::pick(&system, &packs, folder, console)?.map(|()| Exit::Done));
     }
@@ -81,11 +82,17 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
         let id = if system.kind == Kind::Windows { "paste-here-windows" } else { "paste-here" };
         console.err.write_all(format!("{}\n", messages.text(id, &[])).as_bytes())?;
     }
+    if args.all {
+        inputs = all::expand(inputs);
+    }
     let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let mut telling = Telling::new(args, &question, &packs, inputs.len(), console);
     telling.chosen = chosen.as_ref();
     let read =
         |input: &Input| attendant.open(input).and_then(|source| read_log(source, &packs, &ReadOptions::default()));
+    if args.all {
+        return all::run(&inputs, &packs, &attendant, telling, console).map(Ok);
+    }
     let page = args.report.format == Format::Html;
     for input in inputs.iter().filter(|_| page) {
         telling.page_of(input, &attendant, console)?;
@@ -170,7 +177,7 @@ fn redacted(
 }
 
 /// Answers log by log, and what the program then ends with.
-struct Telling<'t> {
+pub(super) struct Telling<'t> {
     args: &'t TriageArgs,
     question: &'t Question,
     packs: &'t Packs,
@@ -202,7 +209,7 @@ impl<'t> Telling<'t> {
 
     /// Shows the answer on a log, or why there is none. `lines` reads those that a page shows; a log that is gone by
     /// then leaves the page without them.
-    fn one(
+    pub(super) fn one(
         &mut self,
         name: &str,
         read: Result<Read, InputError>,
@@ -232,6 +239,11 @@ impl<'t> Telling<'t> {
                 to.write_all(earlier.unwrap_or_default().as_bytes())
             }
             Err(error) => {
+                if self.args.all {
+                    let told = if self.question.zh { Translated::of(&error) } else { Translated::plain(&error) };
+                    let code = error.code().map(|code| code.to_string()).unwrap_or_default();
+                    self.printer.unread(name, &code, &told.to_string(), console.out)?;
+                }
                 self.printer.unreadable(name);
                 self.exit = Exit::Refused;
                 console.fault(&error)
@@ -240,20 +252,20 @@ impl<'t> Telling<'t> {
     }
 
     /// A signal came: what follows was not asked for any more. A script must not take this for the whole answer.
-    fn ends(&mut self, attendant: &InterruptibleInput) -> bool {
+    pub(super) fn ends(&mut self, attendant: &InterruptibleInput) -> bool {
         if let Some(status) = attendant.status() {
             self.exit = Exit::Passed(status);
         }
         attendant.stopped()
     }
 
-    fn end(self, console: &mut Console<'_>) -> io::Result<Exit> {
+    pub(super) fn end(self, console: &mut Console<'_>) -> io::Result<Exit> {
         self.printer.end(console.out)?;
         Ok(self.exit)
     }
 }
 
-fn no_lines(_: &Report) -> Vec<PageLine> {
+pub(super) fn no_lines(_: &Report) -> Vec<PageLine> {
     Vec::new()
 }
 

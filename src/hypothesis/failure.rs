@@ -209,7 +209,8 @@ fn short_type(exception: &Exception) -> String {
     exception.kind.as_deref().map_or_else(String::new, |kind| kind.rsplit('.').next().unwrap_or(kind).to_owned())
 }
 
-fn what_failed(exception: &Exception) -> String {
+/// Kind and message, the kind once.
+pub fn what_failed(exception: &Exception) -> String {
     let kind = short_type(exception);
     match (kind.is_empty(), exception.message.is_empty()) {
         (false, false) if exception.message.starts_with(&kind) => exception.message.clone(),
@@ -334,7 +335,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
 }
 
 /// The pack whose code the error came from or passed through.
-fn of_traceback(exception: &Exception, dir: &str, messages: &Messages<'_>) -> Candidate {
+pub fn of_traceback(exception: &Exception, dir: &str, messages: &Messages<'_>) -> Candidate {
     let reason = if exception.innermost_is_node { "candidate-traceback" } else { "candidate-passed" };
     Candidate {
         dir: dir.to_owned(),

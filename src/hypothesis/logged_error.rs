@@ -7,7 +7,7 @@ use super::finding::{Basis, Figure, Finding, Grade, Status};
 use super::finding_builder::{FindingBuilder, evidence, told};
 use crate::catalog::Verdict;
 use crate::catalog::messages::{Messages, fill};
-use crate::timeline::Evidence;
+use crate::timeline::{Evidence, Exception};
 
 /// Notices told beside the first.
 const FURTHER: usize = 3;
@@ -105,13 +105,28 @@ fn finding(view: &Context<'_>, messages: &Messages<'_>, others: &[&Finding]) -> 
         None => (at.rule.clone(), messages.text("error-notice", &[("text", &what)])),
     };
     figures.extend(consequences(at, view, messages));
+    let below = below(at, view);
+    figures.extend(below.filter(|exception| exception.kind.is_some()).map(|exception| {
+        let line = exception.last_line_at.as_ref().unwrap_or(&exception.at).place.line;
+        let text = messages.text("figure-error-below", &[("what", &super::failure::what_failed(exception))]);
+        told("error", text, Basis::Measured, vec![line])
+    }));
+    let pack = below.and_then(|exception| Some((exception, exception.dirs.last()?)));
+    let candidates = pack.map(|(exception, dir)| super::failure::of_traceback(exception, dir, messages));
     figures.extend(figures_beside(Some(at), view, messages));
     let finding = FindingBuilder::new(Verdict::OtherError, view.number, Status::Likely, summary)
         .about(&about)
         .grade(Grade::Moderate, messages.text("grade-error-text", &[]))
         .figures(figures)
+        .candidates(candidates.into_iter().collect())
         .because(lines);
     Some(Finding { mentioned: harmless || later.is_some(), ..finding })
+}
+
+/// The traceback that was logged right below the line, and the node pack that its code came from.
+fn below<'t>(at: &Evidence, view: &Context<'t>) -> Option<&'t Exception> {
+    let mut exceptions = view.session.exceptions.iter();
+    exceptions.find(|exception| exception.headed && exception.at.place.line == at.place.line + 1)
 }
 
 /// Exceptions that follow from it.

@@ -39,11 +39,14 @@ pub enum Exceeded {
     /// There is no end to what it unpacks to.
     #[error("it unpacks to more than {allowed} MiB; --max-unpacked allows more")]
     Unpacked { allowed: u64 },
+    /// An archive with too many files.
+    #[error("it holds more than {allowed} files")]
+    Members { allowed: u64 },
 }
 
 impl Exceeded {
     /// Sentences that tell it, in the packs.
-    pub const SENTENCES: [&'static str; 2] = ["bound-window", "bound-unpacked"];
+    pub const SENTENCES: [&'static str; 3] = ["bound-window", "bound-unpacked", "bound-members"];
 
     /// A window of `need` bytes where `allowed` may be used.
     pub(crate) fn window(need: u64, allowed: u64) -> io::Error {
@@ -60,7 +63,12 @@ pub(crate) struct Bounded<R> {
 
 impl<R> Bounded<R> {
     pub(crate) fn new(inner: R, allowed: u64) -> Self {
-        Self { inner, left: allowed, allowed }
+        Self::within(inner, allowed, allowed)
+    }
+
+    /// The same where others took their part of what is allowed.
+    pub(crate) fn within(inner: R, left: u64, allowed: u64) -> Self {
+        Self { inner, left, allowed }
     }
 }
 

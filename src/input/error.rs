@@ -73,6 +73,13 @@ pub enum InputError {
     #[error("`{name}` changed while it was read: nothing of it is shown")]
     #[diagnostic(code(comfy_triage::input::changed), help("copy the log to another file, and give the copy"))]
     Changed { name: String },
+    /// A `.zip` in a `.tar`, or the like.
+    #[error("`{name}` is an archive inside an archive")]
+    #[diagnostic(
+        code(comfy_triage::input::archive_in_archive),
+        help("unpack the outer one, and give the folder: archives in it are read")
+    )]
+    ArchiveInArchive { name: String },
     /// Already its beginning needs more than it may take.
     #[error("`{name}` needs more than it may take")]
     #[diagnostic(

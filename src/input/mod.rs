@@ -4,6 +4,7 @@
 //! What a text means is not decided here.
 
 mod ansi;
+mod archive;
 mod bounds;
 mod decode;
 mod error;
@@ -25,6 +26,7 @@ mod stamp;
 mod tests;
 mod zstd;
 
+pub use archive::{EachMember, NameKind, tar_members, zip_members};
 pub use bounds::{Bounds, Exceeded};
 pub(crate) use decode::CodePage;
 pub use error::InputError;

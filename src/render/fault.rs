@@ -141,6 +141,7 @@ mod tests {
             InputError::Empty { name: name() },
             InputError::CannotRead { name: name(), source: source() },
             InputError::Changed { name: name() },
+            InputError::ArchiveInArchive { name: name() },
             InputError::TooLarge { name: name(), source: Exceeded::Window { need: 512, allowed: 100 } },
             InputError::Corrupt { name: name(), format: "gzip", source: source() },
         ]

@@ -18,6 +18,30 @@ pub struct ReportLine<'r> {
     report: &'r Report,
 }
 
+/// One line of `triage --format ndjson`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum TriageLine<'r> {
+    Report(ReportLine<'r>),
+    /// Of `--all`: a log that could not be read.
+    Unread {
+        schema_version: u32,
+        tool: Tool,
+        unread: Unread<'r>,
+    },
+}
+
+/// A log that could not be read.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Unread<'u> {
+    /// Its name, as reports give it.
+    source: &'u str,
+    /// Which fault, as in `comfy_triage::input::empty`.
+    code: &'u str,
+    /// The fault in words.
+    message: &'u str,
+}
+
 /// One line of `watch --format ndjson`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
@@ -45,6 +69,12 @@ pub(super) fn pretty(answer: &impl Serialize) -> io::Result<String> {
 /// One report on one line.
 pub fn ndjson(report: &Report) -> io::Result<String> {
     line(&ReportLine { schema_version: SCHEMA_VERSION, tool: tool(), report })
+}
+
+/// The line of a log that could not be read.
+pub fn unread(source: &str, code: &str, message: &str) -> io::Result<String> {
+    let unread = Unread { source, code, message };
+    line(&TriageLine::Unread { schema_version: SCHEMA_VERSION, tool: tool(), unread })
 }
 
 /// Any value on one line.

@@ -29,7 +29,7 @@ mod text;
 pub use checklist::{ChecklistOutput, checklist_json, checklist_markdown, checklist_page, checklist_text};
 pub use comparison::{ComparisonOutput, comparison_json, comparison_markdown, comparison_page, comparison_text};
 pub use html::{PageReport, page};
-pub use json::{ReportLine, WatchLine, json, ndjson, schema_of};
+pub use json::{ReportLine, TriageLine, WatchLine, json, ndjson, schema_of};
 pub use markdown::markdown;
 pub use palette::Palette;
 pub(crate) use palette::Tone;

@@ -99,6 +99,14 @@ impl<'p> Printer<'p> {
         self.redacted = Some(count);
     }
 
+    /// Writes a line of its own for a log that could not be read, where every log is a line.
+    pub fn unread(&mut self, source: &str, code: &str, message: &str, out: &mut dyn Write) -> io::Result<()> {
+        if self.format == Format::Ndjson {
+            out.write_all(json::unread(source, code, message)?.as_bytes())?;
+        }
+        Ok(())
+    }
+
     /// Notes a log that could not be read, for the summary.
     pub fn unreadable(&mut self, source: &str) {
         self.rows.push(Row::unreadable(source));

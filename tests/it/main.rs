@@ -12,6 +12,7 @@ mod rule;
 
 mod accuracy;
 mod advice;
+mod all;
 mod beside;
 mod bisect;
 mod bisect_simulation;
