@@ -69,7 +69,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     if let Err(error) = check_verdicts(&args.fail_on) {
         return Ok(Err(error));
     }
-    let inputs = parts::told(inputs, &packs, zh, console)?;
+    inputs = parts::told(inputs, &packs, zh, console)?;
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }
