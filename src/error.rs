@@ -46,7 +46,7 @@ pub enum UsageError {
     #[error("no file fits `{pattern}`")]
     #[diagnostic(
         code(comfy_triage::usage::no_match),
-        help("check the folder; `**` stands for any folders, as in 'logs/**/*.log'")
+        help("check the folder; `**` stands for any folders, as in \"logs/**/*.log\"")
     )]
     NoMatch { pattern: String },
     /// A size that cannot be read.
@@ -242,10 +242,12 @@ impl Diagnostic for CodeLast<'_> {
 }
 
 /// A fault as it is shown on the console, at most `width` columns wide.
-pub fn shown(fault: &dyn Diagnostic, width: usize) -> String {
+pub fn shown(fault: &dyn Diagnostic, width: usize, zh: bool) -> String {
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode()).with_links(false).with_width(width);
     let mut out = String::new();
     match handler.render_report(&mut out, &CodeLast(fault)) {
+        // As wide as the English word, so that the rows below it stay where they are.
+        Ok(()) if zh => out.replacen("  help: ", "  帮助：", 1),
         Ok(()) => out,
         Err(_) => format!("{fault}\n"),
     }

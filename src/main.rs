@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anstream::AutoStream;
 use clap::Parser;
+use comfy_triage::catalog::Packs;
 use comfy_triage::cli::{Cli, options_behind_command};
 use comfy_triage::command::{Console, Environment, run, usage_told};
 
@@ -27,7 +28,11 @@ fn main() -> ExitCode {
     let around = Environment::of_process();
     let mut out = BufWriter::new(AutoStream::new(std::io::stdout().lock(), colours));
     let mut err = AutoStream::new(std::io::stderr().lock(), choice);
-    match run(cli, &mut Console { out: &mut out, err: &mut err, around: &around }) {
+    let ended = run(cli, &mut Console { out: &mut out, err: &mut err, around: &around });
+    if around.waits_at_end() {
+        let _ = out.flush().and_then(|()| wait(&mut err, around.chinese));
+    }
+    match ended {
         Ok(exit) => ExitCode::from(exit.status()),
         // The reader had enough (`| head`): that is no failure of ours.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -36,6 +41,12 @@ fn main() -> ExitCode {
             status(2)
         }
     }
+}
+
+/// What was dropped on the program opened a window that closes with it: it stays until somebody has read it.
+fn wait(err: &mut impl Write, chinese: bool) -> std::io::Result<()> {
+    writeln!(err, "\n{}", Packs::built_in_sentence("close-window", chinese).unwrap_or_default())?;
+    std::io::stdin().read_line(&mut String::new()).map(drop)
 }
 
 fn status(code: i32) -> ExitCode {

@@ -1,5 +1,12 @@
 //! Words of a command line: log text never becomes more than the one word it stands for.
 
+use crate::system::Kind;
+
+/// A word as the usual shell of this kind of system takes it for one word.
+pub fn quoted_for(kind: Kind, word: &str) -> String {
+    quoted(word, kind == Kind::Windows)
+}
+
 /// A word as a shell takes it for one word and nothing else. Names come from a log, and a log is not trusted.
 pub fn quoted(word: &str, windows: bool) -> String {
     let plain = |letter: char| {
@@ -9,7 +16,12 @@ pub fn quoted(word: &str, windows: bool) -> String {
         return word.to_owned();
     }
     // A quote cannot be in a name on Windows; one in a log was put there by somebody.
-    if windows { format!("\"{}\"", word.replace('"', "?")) } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !windows {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    // Programs there take \" for a quote within the word, so that of the backslashes at its end each needs another.
+    let end = word.len() - word.trim_end_matches('\\').len();
+    format!("\"{}{}\"", word.replace('"', "?"), "\\".repeat(end))
 }
 
 /// A folder's name that may stand in a command: no option, no folder above, and nothing that system forbids in names.
@@ -25,7 +37,8 @@ pub fn is_name(name: &str, windows: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_name, quoted};
+    use super::{is_name, quoted, quoted_for};
+    use crate::system::Kind;
 
     #[test]
     fn a_name_stays_one_word_whatever_is_in_it() {
@@ -33,6 +46,24 @@ mod tests {
         assert_eq!(quoted("a b; rm -rf ~", false), "'a b; rm -rf ~'");
         assert_eq!(quoted("it's", false), "'it'\\''s'");
         assert_eq!(quoted("a \"&calc", true), "\"a ?&calc\"");
+    }
+
+    #[test]
+    fn paths_of_each_system_are_words_there() {
+        for (path, word) in [
+            (r"C:\ComfyUI\user\comfyui.log", r"C:\ComfyUI\user\comfyui.log"),
+            (r"\\nas\share\ComfyUI\comfyui.log", r"\\nas\share\ComfyUI\comfyui.log"),
+            (r"\\nas\my logs\comfyui.log", r#""\\nas\my logs\comfyui.log""#),
+            (r"\\?\C:\a\comfyui.log", r#""\\?\C:\a\comfyui.log""#),
+            (r"D:\it's mine & yours\comfyui.log", r#""D:\it's mine & yours\comfyui.log""#),
+            (r"D:\my logs\", r#""D:\my logs\\""#),
+            (r"D:\日志\comfyui.log", r"D:\日志\comfyui.log"),
+        ] {
+            assert_eq!(quoted_for(Kind::Windows, path), word);
+        }
+        for kind in [Kind::Linux, Kind::MacOs] {
+            assert_eq!(quoted_for(kind, "/home/me/my logs/it's.log"), r"'/home/me/my logs/it'\''s.log'");
+        }
     }
 
     #[test]

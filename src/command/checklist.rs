@@ -22,7 +22,13 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     };
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
-    let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    let question = Question {
+        zh,
+        asked: args.worries.words(),
+        memory_limit_mib,
+        here: console.around.system.kind,
+        ..Question::default()
+    };
     let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {
@@ -71,12 +77,12 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
         Whom::Forum => "forum",
     });
     // Twice: which log the draft is about is only known from the first.
-    let main = checklist(&runs, Vec::new(), whom, &messages).map(|first| first.draft_run);
+    let main = checklist(&runs, Vec::new(), whom, console.around.system.kind, &messages).map(|first| first.draft_run);
     let lines = match main.and_then(|main| kept.get(main).zip(runs.get(main))) {
         Some((log, run)) => excerpt(&|| log.open(), &wanted(run), &mut redactor).unwrap_or_default(),
         None => Vec::new(),
     };
-    let Some(told) = checklist(&runs, lines, whom, &messages) else {
+    let Some(told) = checklist(&runs, lines, whom, console.around.system.kind, &messages) else {
         return Ok(if exit == Exit::Refused { Ok(exit) } else { Err(Box::new(UsageError::NoLog)) });
     };
     let view = console.view();

@@ -87,7 +87,13 @@ pub(super) fn run(args: &CompareArgs, console: &mut Console<'_>) -> io::Result<E
     let reports: Vec<_> = read
         .iter()
         .map(|(name, story, samples)| {
-            let question = Question { zh, memory_limit_mib, samples: samples.clone(), ..Question::default() };
+            let question = Question {
+                zh,
+                memory_limit_mib,
+                samples: samples.clone(),
+                here: console.around.system.kind,
+                ..Question::default()
+            };
             answer(name, story, &packs, &question)
         })
         .collect();

@@ -39,15 +39,10 @@ impl Environment {
         let system = System::of_process();
         let columns = std::env::var("COLUMNS").ok();
         let columns = columns.and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-        let letters = ["LC_ALL", "LC_CTYPE", "LANG"]
-            .iter()
-            .filter_map(|name| std::env::var(name).ok())
-            .find(|value| !value.is_empty());
         Self {
             chinese: system.is_chinese(),
             rule_folders: rule_folders(),
-            // Windows consoles are told in other ways and show block characters.
-            ascii: !cfg!(windows) && !letters.is_some_and(|letters| is_utf8(&letters)),
+            ascii: system.is_ascii(),
             json_faults: false,
             columns: columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))),
             stdin_is_terminal: std::io::stdin().is_terminal(),
@@ -56,15 +51,15 @@ impl Environment {
         }
     }
 
+    /// The window would close before somebody has read it.
+    pub fn waits_at_end(&self) -> bool {
+        self.stdin_is_terminal && self.system.closes_at_end()
+    }
+
     /// Columns to lay out for.
     pub fn width(&self) -> usize {
         self.columns.unwrap_or(USUAL_WIDTH).min(WIDEST)
     }
-}
-
-fn is_utf8(locale: &str) -> bool {
-    let locale = locale.to_ascii_lowercase();
-    locale.ends_with("utf-8") || locale.ends_with("utf8")
 }
 
 /// Packs that the user set up once for all calls, lowest layer first.

@@ -48,10 +48,22 @@ pub(super) fn run(args: &IssueArgs, console: &mut Console<'_>) -> io::Result<End
         Ok(read) => read,
         Err(error) => return console.fault(&error).map(|()| Ok(Exit::Refused)),
     };
-    let question = Question { zh, asked: args.worries.words(), memory_limit_mib, ..Question::default() };
+    let question = Question {
+        zh,
+        asked: args.worries.words(),
+        memory_limit_mib,
+        here: console.around.system.kind,
+        ..Question::default()
+    };
     let report = answer(&name, &read, &packs, &question);
     let messages = Messages { packs: &packs, zh };
-    let told = checklist(&[Run { name, read: &read, report: &report, samples: None }], Vec::new(), None, &messages);
+    let told = checklist(
+        &[Run { name, read: &read, report: &report, samples: None }],
+        Vec::new(),
+        None,
+        console.around.system.kind,
+        &messages,
+    );
     let Some(told) = told else { return Ok(Err(Box::new(UsageError::NoLog))) };
     let comment = issue_comment(&report, &told, &packs);
     let exit = if show(comment.as_bytes(), &redactor, console)? { Exit::Done } else { Exit::Refused };

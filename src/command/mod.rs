@@ -90,7 +90,7 @@ impl Console<'_> {
     fn fault(&mut self, fault: &dyn Diagnostic) -> io::Result<()> {
         let width = self.around.width();
         let fault = if self.around.chinese { Translated::of(fault) } else { Translated::plain(fault) };
-        let text = if self.around.json_faults { as_json(&fault) } else { shown(&fault, width) };
+        let text = if self.around.json_faults { as_json(&fault) } else { shown(&fault, width, self.around.chinese) };
         self.err.write_all(text.as_bytes())?;
         self.err.flush()
     }

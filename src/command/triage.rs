@@ -55,7 +55,13 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
             Err(exit) => return Ok(exit),
         };
     }
-    let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
+    let mut question = Question {
+        zh,
+        asked: args.question.worries.words(),
+        memory_limit_mib,
+        here: console.around.system.kind,
+        ..Question::default()
+    };
     match args.samples.as_deref().map(samples).transpose() {
         Ok(samples) => question.samples = samples,
         Err(error) => {

@@ -30,7 +30,7 @@ pub fn usage_told(error: &clap::Error, arguments: &[OsString], around: &Environm
         let told = chinese.unwrap_or_else(|| in_english(error));
         return Some(as_json(&told));
     }
-    Some(shown(&chinese?, around.width()))
+    Some(shown(&chinese?, around.width(), true))
 }
 
 /// The parser's own words: the fault, then what it adds.

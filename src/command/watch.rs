@@ -46,7 +46,13 @@ pub(super) fn run(args: &WatchArgs, console: &mut Console<'_>) -> io::Result<End
         Err(error) => return Ok(Err(error)),
     };
     let zh = super::chinese(&args.language, console);
-    let mut question = Question { zh, asked: args.question.worries.words(), memory_limit_mib, ..Question::default() };
+    let mut question = Question {
+        zh,
+        asked: args.question.worries.words(),
+        memory_limit_mib,
+        here: console.around.system.kind,
+        ..Question::default()
+    };
     if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }

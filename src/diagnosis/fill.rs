@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Question;
 use super::launcher::Launch;
 use crate::catalog::messages::{Messages, fill};
 use crate::catalog::{Packs, SignOf};
@@ -28,8 +29,8 @@ pub struct Places {
 }
 
 impl Places {
-    /// Looks up everything that a step about `finding` may need. `log` is the path under which the log was read.
-    pub fn of(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, log: Option<&str>) -> Self {
+    /// Looks up everything that a step about `finding` may need. What is typed about the log itself is typed here.
+    pub fn of(view: &Context<'_>, messages: &Messages<'_>, finding: &Finding, question: &Question) -> Self {
         let launch = Launch::of(view, messages.packs);
         let windows = view.os == Os::Windows;
         let mut places = Self { plain: BTreeMap::new(), quoted: BTreeMap::new() };
@@ -73,7 +74,8 @@ impl Places {
             places.put("comfyui", &root, windows);
         }
         // A command for the log runs on this machine, whatever machine wrote the log.
-        let log = log.map_or_else(|| NO_PATH.to_owned(), |path| shell::quoted(path, cfg!(windows)));
+        let log = question.log.as_deref();
+        let log = log.map_or_else(|| NO_PATH.to_owned(), |path| shell::quoted_for(question.here, path));
         places.put_as_is("log", &log);
         let python = python(view, messages.packs, launch.as_ref());
         let quoted = shell::quoted(&python, windows);

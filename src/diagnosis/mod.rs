@@ -17,6 +17,7 @@ use crate::catalog::Verdict;
 use crate::event::Tally;
 use crate::hypothesis::slow;
 use crate::samples::Samples;
+use crate::system::Kind;
 use crate::timeline::Timeline;
 
 pub use crate::catalog::messages::Messages;
@@ -46,6 +47,8 @@ pub struct Question {
     pub samples: Option<Samples>,
     /// Path under which the log was read, for the commands of the steps; none for a pipe.
     pub log: Option<String>,
+    /// The system on which the answer is read; the log may be of another.
+    pub here: Kind,
 }
 
 /// All findings and the answer among them.
@@ -164,7 +167,7 @@ fn advice(
     findings: &[Finding],
     question: &Question,
 ) -> (Vec<Step>, Vec<Avoid>) {
-    let places = fill::Places::of(view, messages, chosen, question.log.as_deref());
+    let places = fill::Places::of(view, messages, chosen, question);
     (fixes::steps(view, messages, chosen, findings, &places), fixes::avoid(view, messages, chosen, &places))
 }
 

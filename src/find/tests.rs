@@ -34,8 +34,9 @@ impl Home {
             folder("documents", home.join("Documents")),
             folder("appdata", home.join("AppData/Roaming")),
             folder("config", home.join(".config")),
+            folder("onedrive", home.join("OneDrive")),
         ];
-        System { kind, here, folders: folders.into(), languages: Vec::new() }
+        System { kind, here, folders: folders.into(), ..System::default() }
     }
 }
 
@@ -49,6 +50,7 @@ fn the_log_of_each_way_of_starting_is_found_on_its_system() {
         (Kind::Windows, "AppData/Roaming/ComfyUI/logs/comfyui.log"),
         (Kind::Windows, "AppData/Roaming/StabilityMatrix/Packages/ComfyUI/user/comfyui_8188.log"),
         (Kind::Windows, "Documents/ComfyUI/user/comfyui.log"),
+        (Kind::Windows, "OneDrive/Documents/ComfyUI/user/comfyui.log"),
         (Kind::MacOs, "Library/Logs/ComfyUI/comfyui.log"),
         (Kind::Linux, ".config/ComfyUI/logs/comfyui.log"),
         (Kind::Linux, "pinokio/api/comfy.git/app/user/comfyui.log"),

@@ -22,6 +22,7 @@ mod probe;
 mod replaced;
 mod session;
 mod summary;
+mod table;
 #[cfg(test)]
 mod tests;
 mod text;

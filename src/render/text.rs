@@ -6,6 +6,7 @@ use super::document::{Block, Document, Item, Quote};
 use super::label::Labels;
 use super::layout::{blanks, clean, pad, right, wrap};
 use super::palette::paint;
+use super::table;
 use crate::catalog::Packs;
 use crate::report::Report;
 use crate::text::{cut_width, width};
@@ -163,32 +164,9 @@ fn items_rows(out: &mut String, label: &str, items: &[Item], numbered: bool, vie
     }
 }
 
-/// Columns as wide as they need; what stands in the last one is cut at the edge.
+/// The head is dim, however many lines it takes.
 fn table(out: &mut String, head: &[String], rows: &[Vec<String>], view: &View) {
-    let clean_row = |cells: &[String]| cells.iter().map(|cell| clean(cell)).collect::<Vec<_>>();
-    let head = clean_row(head);
-    let rows: Vec<Vec<String>> = rows.iter().map(|cells| clean_row(cells)).collect();
-    let last = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(0).saturating_sub(1);
-    let widths: Vec<usize> = (0..last)
-        .map(|column| {
-            let cells = rows.iter().filter_map(|row| row.get(column)).chain(head.get(column));
-            cells.map(|cell| width(cell)).max().unwrap_or(0)
-        })
-        .collect();
-    let before_last = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
-    let room = columns(view).saturating_sub(before_last).max(20);
-    let line = |cells: &[String]| {
-        let mut text = blanks(2);
-        for (cell, width) in cells.iter().zip(&widths) {
-            text.push_str(&pad(cell, width + 2));
-        }
-        text.push_str(&cut_width(cells.get(last).map_or("", String::as_str), room));
-        text
-    };
-    if !head.is_empty() {
-        row(out, &paint(view.palette.dim, line(&head).trim_end()));
-    }
-    for cells in &rows {
-        row(out, &line(cells));
-    }
+    let (head, rows) = table::rows(head, rows, columns(view));
+    head.iter().for_each(|line| row(out, &paint(view.palette.dim, line)));
+    rows.iter().for_each(|line| row(out, line));
 }

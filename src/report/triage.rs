@@ -15,6 +15,7 @@ use crate::diagnosis::{self, Context, Diagnosis, Messages, place};
 use crate::input::{Exceeded, InputError, ReadOptions, Source};
 use crate::pipeline::{Pipeline, PipelineOptions, Read};
 use crate::samples::Samples;
+use crate::system::Kind;
 use crate::timeline::{EndingKind, Exception, Flag, OomRecord, Session, Timeline};
 
 /// How to answer, and side evidence.
@@ -30,6 +31,8 @@ pub struct Question {
     pub limit_from_probe: bool,
     /// Memory readings taken beside the log.
     pub samples: Option<Samples>,
+    /// The system on which the answer is read.
+    pub here: Kind,
 }
 
 /// Name of a log that came through a pipe.
@@ -50,6 +53,7 @@ pub fn answer(name: &str, read: &Read, packs: &Packs, question: &Question) -> Re
         asked: question.asked.clone(),
         memory_limit_mib: question.memory_limit_mib,
         samples: question.samples.clone(),
+        here: question.here,
         log: (name != PIPE).then(|| name.to_owned()),
     };
     let diagnosis = diagnosis::diagnose(&read.timeline, read.tally, &messages, &asked);

@@ -75,3 +75,4 @@ mod version_bounds;
 mod versions;
 mod watch;
 mod ways_out;
+mod windows;

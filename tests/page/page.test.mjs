@@ -192,3 +192,73 @@ test('what is private stays out of a redacted page', options, async () => {
   assert.ok(!text.includes('Marlene'));
   assert.match(text, /Private words were replaced/);
 });
+
+/** Pages that other commands write, made once. */
+function others() {
+  const log = name => join('fixtures/case', name, 'console.log');
+  const state = join(folder, 'session.json');
+  const bisect = ['bisect', '--state', state];
+  const quiet = { cwd: root, stdio: 'ignore' };
+  execFileSync(program, [...bisect, 'start', log('a30_bisect_s0_all'), '--force'], quiet);
+  for (const round of ['a30_bisect_s1_none', 'a30_bisect_s2_first_half']) execFileSync(program, [...bisect, 'step', log(round)], quiet);
+  const ran = join(folder, 'ran.html');
+  const run = ['run', '--log', join(folder, 'ran.log'), '--report', ran, '--format', 'html', '--'];
+  execFileSync(program, [...run, process.execPath, '-e', 'process.stdout.write(require("fs").readFileSync(process.argv[1]))', log('a02_strong_leak_25')], quiet);
+  return {
+    checklist: made('checklist', ['checklist', log('a30_bisect_s0_all')]),
+    probe: made('probe', ['probe']),
+    bisect: made('bisect', [...bisect, 'status']),
+    ran,
+  };
+}
+
+test('pages of other commands load nothing, hold no barrier, and tell what they are about', options, async () => {
+  const said = { checklist: 'BaseModel', probe: 'RAM', bisect: 'ComfyUI-Gloamwatch', ran: 'ZorblaxNet' };
+  for (const [name, file] of Object.entries(others())) {
+    const { page, wrong, close } = await opened(file, { viewport: { width: 390, height: 844 } });
+    assert.deepEqual(wrong, [], name);
+    assert.ok((await page.evaluate(() => document.querySelector('main').textContent)).includes(said[name]), name);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} on a phone`);
+    await close();
+    for (const colorScheme of ['light', 'dark']) assert.deepEqual(await barriers(file, { colorScheme }), [], name);
+  }
+});
+
+test('no label lies on another, on a wide screen, a phone, and on paper', options, async () => {
+  const files = Object.entries(cases).map(([name, args]) => made(`labels-${name}`, args, '--lang', 'en'));
+  for (const file of files) {
+    for (const [width, media] of [[1280, 'screen'], [390, 'screen'], [720, 'print']]) {
+      const { page, close } = await opened(file, { viewport: { width, height: 900 } });
+      await page.emulateMedia({ media });
+      const both = await page.evaluate(() => {
+        const found = [];
+        for (const svg of document.querySelectorAll('svg')) {
+          const texts = [...svg.querySelectorAll('text')].map(one => [one.textContent, one.getBoundingClientRect()]).filter(([, box]) => box.width > 0);
+          texts.forEach(([text, a], index) => texts.slice(index + 1).forEach(([other, b]) => {
+            const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (across > 1 && down > 3) found.push(`${text} | ${other}`);
+          }));
+        }
+        return { count: document.querySelectorAll('svg text').length, found };
+      });
+      assert.ok(both.count > 0, 'there are labels to look at');
+      assert.deepEqual(both.found, [], `${file} at ${width}, ${media}`);
+      await close();
+    }
+  }
+});
+
+test('numbers of an axis leave room for what is drawn', options, async () => {
+  const { page, close } = await opened(made('room', cases.leak), { viewport: { width: 390, height: 844 } });
+  const near = await page.evaluate(() => {
+    const boxes = selector => [...document.querySelectorAll(`[id^=ladder] ${selector}`)].map(one => one.getBoundingClientRect());
+    const numbers = boxes('text.tick').filter(box => box.left < 40);
+    const dots = boxes('circle.dot');
+    const hit = (a, b) => a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top;
+    return { numbers: numbers.length, dots: dots.length, hit: numbers.some(number => dots.some(dot => hit(number, dot))) };
+  });
+  assert.ok(near.numbers > 1 && near.dots > 20, JSON.stringify(near));
+  assert.ok(!near.hit, 'a number lies on a dot');
+  await close();
+});

@@ -228,12 +228,13 @@ mod tests {
             E::RunVoid { log: path() },
         ];
         for fault in &faults {
-            let shown = crate::error::shown(&Translated::of(fault), 400);
+            let shown = crate::error::shown(&Translated::of(fault), 400, true);
             // Title and help, where there is one: each has lost its English.
-            let english = crate::error::shown(fault, 400);
-            let lines = |text: &str| text.lines().filter(|line| line.contains("× ") || line.contains("help: ")).count();
-            assert_eq!(lines(&shown), lines(&english), "{shown}");
-            for line in shown.lines().filter(|line| line.contains("× ") || line.contains("help: ")) {
+            let english = crate::error::shown(fault, 400, false);
+            let told = |line: &&str| ["× ", "help: ", "帮助："].iter().any(|mark| line.contains(mark));
+            assert_eq!(shown.lines().filter(told).count(), english.lines().filter(told).count(), "{shown}");
+            assert!(!shown.contains("help: "), "{shown}");
+            for line in shown.lines().filter(told) {
                 assert!(line.chars().any(|letter| ('\u{4e00}'..='\u{9fff}').contains(&letter)), "{shown}");
             }
             assert_eq!(shown.contains(&path()), english.contains(&path()), "{shown}");

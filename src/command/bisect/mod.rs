@@ -31,6 +31,7 @@ use crate::cli::{BisectArgs, BisectCommand, ViewFormat};
 use crate::diagnosis::Messages;
 use crate::input::Bounds;
 use crate::render::{Block, Palette, View, blocks, markdown_blocks};
+use crate::system::Kind;
 
 /// What all commands of a session use.
 struct Desk<'a> {
@@ -51,8 +52,14 @@ pub(super) fn run(args: &BisectArgs, console: &mut Console<'_>) -> io::Result<En
     let packs = super::packs(&crate::cli::PackArgs { folders: args.rules.clone() }, console)?;
     let zh = super::chinese(&crate::cli::LanguageArgs { lang: args.lang }, console);
     let did = match Store::of(&args.name, args.state.as_deref()) {
-        Ok(store) => Desk { store, packs: &packs, zh, bounds: console.around.bounds, option: option(args) }
-            .run(&args.command, console)?,
+        Ok(store) => Desk {
+            store,
+            packs: &packs,
+            zh,
+            bounds: console.around.bounds,
+            option: option(args, console.around.system.kind),
+        }
+        .run(&args.command, console)?,
         Err(error) => Err(error),
     };
     match did {
@@ -66,9 +73,9 @@ pub(super) fn run(args: &BisectArgs, console: &mut Console<'_>) -> io::Result<En
 }
 
 /// The option that names the session, for commands that are shown.
-fn option(args: &BisectArgs) -> String {
+fn option(args: &BisectArgs, here: Kind) -> String {
     match &args.state {
-        Some(file) => format!(" --state {}", crate::shell::quoted(&file.display().to_string(), cfg!(windows))),
+        Some(file) => format!(" --state {}", crate::shell::quoted_for(here, &file.display().to_string())),
         None if args.name == "default" => String::new(),
         None => format!(" --name {}", args.name),
     }

@@ -13,6 +13,7 @@ use crate::input::{ReadOptions, Source};
 use crate::report::bisection::{Expected, Observation, Observed, observe};
 use crate::report::{self, Question, Read, Report, read_log};
 use crate::samples::{SamplesError, read_samples};
+use crate::system::Kind;
 
 /// A log with its report.
 pub(super) struct Judged {
@@ -30,7 +31,7 @@ pub(super) fn read(desk: &Desk<'_>, log: &Path, samples: Option<&Path>) -> Resul
             .map_err(|error| SamplesError::Unreadable { name: name.clone(), reason: error.to_string() });
         file.and_then(|file| read_samples(&name, file))
     });
-    let question = Question { zh: desk.zh, samples: samples.transpose()?, ..Question::default() };
+    let question = Question { zh: desk.zh, samples: samples.transpose()?, here: Kind::HERE, ..Question::default() };
     let source =
         if log.as_os_str() == "-" { Source::stdin(desk.bounds)? } else { Source::open_within(log, desk.bounds)? };
     let read = read_log(source, desk.packs, &ReadOptions::default())?;

@@ -55,7 +55,7 @@ pub(super) fn run(args: &CheckArgs, console: &mut Console<'_>) -> io::Result<End
 /// Findings go to stdout: they are what was asked for.
 fn told(pack: &Checked, console: &mut Console<'_>) -> io::Result<()> {
     for finding in &pack.findings {
-        let text = crate::error::shown(&finding.diagnostic(), console.around.width());
+        let text = crate::error::shown(&finding.diagnostic(), console.around.width(), console.around.chinese);
         console.out.write_all(text.as_bytes())?;
     }
     let count = match pack.findings.len() {

@@ -180,6 +180,7 @@ fn report(
         limit_from_probe: limit.is_some(),
         // A run of a moment has none, which is no fault.
         samples: super::probe::samples(&files.samples).ok(),
+        here: console.around.system.kind,
     };
     let read = match Source::open(&files.log).and_then(|source| read_log(source, packs, &ReadOptions::default())) {
         Ok(read) => read,

@@ -9,6 +9,8 @@ use crate::text::number;
 
 const HEIGHT: f64 = 130.0;
 const TOP: f64 = 22.0;
+/// Share of the width that the numbers on the left take.
+const NUMBERS: f64 = 0.08;
 /// Prompts from which a picture says more than a line of text.
 const LEAST: usize = 2;
 
@@ -120,7 +122,9 @@ pub(super) fn figure(session: &SessionReport, context: &Context<'_>) -> Option<M
 pub(super) fn draw(bars: &[Bar], most: Most, label: &str, context: &Context<'_>) -> Markup {
     let first = bars.first().map_or(1, |bar| bar.from);
     let last = bars.last().map_or(1, |bar| bar.to);
-    let across = Scale::new(first as f64 - 0.5, last as f64 + 0.5);
+    // Room for the seconds on the left, which would lie on the first bar.
+    let room = (last - first + 1) as f64 * NUMBERS;
+    let across = Scale::new(first as f64 - 0.5 - room, last as f64 + 0.5);
     let up = Height { top: TOP, height: HEIGHT, most: most.seconds * 1.05 };
     let slowest = most.per_step;
     let dots = Height { most: slowest * 1.15, ..up };
@@ -135,7 +139,7 @@ pub(super) fn draw(bars: &[Bar], most: Most, label: &str, context: &Context<'_>)
             @for one in bars.iter().filter(|one| one.per_step.is_some()) { (dot(one, across, dots, context)) }
             text.tick.end x="100%" y=(TOP - 8.0) { (context.with("budget-dots", &[("n", &number(slowest, 2))])) }
         }
-        @for tick in ticks.iter().filter(|tick| tick.fract() == 0.0) {
+        @for tick in ticks.iter().filter(|tick| tick.fract() == 0.0 && **tick >= first as f64) {
             text.tick.mid x=(across.at(*tick)) y=(bottom + 16.0) { (number(*tick, 0)) }
         }
         text.tick.end x="100%" y=(bottom + 30.0) { (context.labels.get("col-prompt")) }

@@ -12,6 +12,8 @@ const HEIGHT: f64 = 150.0;
 const TOP: f64 = 22.0;
 /// A plot that holds less is not blown up to look like more.
 const LEAST: u64 = 4;
+/// Share of the width that the numbers on the left take.
+const NUMBERS: f64 = 0.06;
 /// Classes with a line of their own.
 const CLASSES: usize = 6;
 
@@ -109,13 +111,14 @@ pub(super) fn figure(session: &SessionReport, visible: bool, context: &Context<'
 
 /// The picture itself.
 pub(super) fn draw(steps: &[Steps], axes: Axes, label: &str, context: &Context<'_>) -> Markup {
-    let across = Scale::new(0.5, axes.prompts as f64 + 0.5);
+    // Room for the numbers of the other axis, which would lie on the first step.
+    let across = Scale::new(0.5 - axes.prompts as f64 * NUMBERS, axes.prompts as f64 + 0.5);
     let up = Height { top: TOP, height: HEIGHT, most: axes.held as f64 };
     let (ticks, _) = across.ticks(6);
     let bottom = TOP + HEIGHT;
     let inside = html! {
         (up.lines(true))
-        @for tick in ticks.iter().filter(|tick| tick.fract() == 0.0) {
+        @for tick in ticks.iter().filter(|tick| tick.fract() == 0.0 && **tick >= 1.0) {
             text.tick.mid x=(across.at(*tick)) y=(number(bottom + 16.0, 0)) { (number(*tick, 0)) }
         }
         text.tick.end x="100%" y=(number(bottom + 30.0, 0)) { (context.labels.get("col-prompt")) }

@@ -100,9 +100,10 @@ fn draw(report: &Report, axis: &Axis, label: &str, context: &Context<'_>) -> Mar
         @for (index, class) in classes.iter().enumerate() {
             (lane(class, sessions, axis, first_lane + index as f64 * LANE, context))
         }
+        // Below the marks: the one of what ended it stands on the line.
+        (end(report, axis, bottom, context))
         (events(report, axis, marks, context))
         @if sessions.len() > 1 { @for session in sessions { (band_name(session, axis, context)) } }
-        (end(report, axis, bottom, context))
     };
     plot(label, bottom + 22.0, true, inside)
 }

@@ -6,6 +6,7 @@ use super::case::Case;
 use super::{Advice, Condition, ExcerptLine, IssueDraft, Part, Record, Section, State};
 use crate::catalog::{FormDef, Verdict};
 use crate::diagnosis::{Launch, Messages};
+use crate::system::Kind;
 use crate::text::cut_chars;
 
 /// Letters of a title.
@@ -20,6 +21,7 @@ pub(super) struct Writer<'w, 'r> {
     pub(super) advice: &'w Advice,
     pub(super) records: &'w [Record],
     pub(super) launch: Option<&'w Launch<'w>>,
+    pub(super) here: Kind,
     pub(super) messages: &'w Messages<'w>,
 }
 
@@ -87,7 +89,7 @@ impl Writer<'_, '_> {
 
     /// The excerpt, and what to attach beside it.
     fn logs(&self, messages: &Messages<'_>, excerpt: &[ExcerptLine]) -> Vec<Part> {
-        let log = crate::shell::quoted(&self.main.run.name, cfg!(windows));
+        let log = crate::shell::quoted_for(self.here, &self.main.run.name);
         let command = format!("comfy-triage redact {log} > comfyui-redacted.log");
         vec![
             Part::Log { lines: excerpt.to_vec() },

@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::comparison::{Run, SeenIn};
 use super::report::Step;
 use crate::diagnosis::{Launch, Messages};
+use crate::system::Kind;
 
 pub use excerpt::{ExcerptLine, excerpt, wanted};
 
@@ -212,6 +213,7 @@ pub fn checklist(
     runs: &[Run<'_>],
     excerpts: Vec<ExcerptLine>,
     whom: Option<&str>,
+    here: Kind,
     messages: &Messages<'_>,
 ) -> Option<Checklist> {
     let cases = case::cases(runs, messages);
@@ -236,6 +238,7 @@ pub fn checklist(
         advice: &advice,
         records: &records,
         launch: draft_launch.as_ref(),
+        here,
         messages,
     }
     .draft(whom, excerpts);
