@@ -4,6 +4,7 @@
 //!
 //! Long: matching and its table are one algorithm, with its tests.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use regex::bytes::Regex;
@@ -21,6 +22,10 @@ use super::version::{Since, Version};
 const REGEX_SIZE_LIMIT: usize = 256 * 1024;
 /// Blanks after which a text is taken for another one, written by a cursor that had wandered off.
 const WANDERED: usize = 8;
+/// Regex rules that may begin alike: a line that begins so is held against each of them.
+const CROWD: usize = 64;
+/// Letters of an anchor by which a line finds its rules.
+const BEGINNING: usize = 8;
 /// Below, the beginning of a text is only looked for by its first letters.
 const SHORT: usize = 60;
 /// Below, no rule is found by what stands behind its first eight bytes.
@@ -77,6 +82,8 @@ pub enum RuleError {
     UnknownType { name: String, kind: String },
     #[error("event `{event}` needs a capture called `{capture}`")]
     MissingCapture { event: String, capture: String },
+    #[error("more than {limit} regex rules begin like its anchor")]
+    Crowded { limit: usize },
     #[error("`until` is not a version: `{0}`")]
     Until(String),
 }
@@ -274,6 +281,7 @@ impl Matcher {
     pub fn new(rules: Vec<Rule>) -> (Self, Vec<(String, RuleError)>) {
         let mut matcher = Self { rules: Vec::new(), index: Index::new() };
         let mut refused = Vec::new();
+        let mut crowds: HashMap<Vec<u8>, usize> = HashMap::new();
         // Weighed once each: comparing is what sorting does most.
         let mut order: Vec<(usize, usize)> = rules.iter().map(Rule::weight).zip(0..).collect();
         let id = |index: usize| rules.get(index).map(|rule| &rule.id);
@@ -285,6 +293,15 @@ impl Matcher {
             let Some(number) = u16::try_from(matcher.rules.len()).ok().filter(|number| *number < u16::MAX - 1) else {
                 break;
             };
+            if let Form::Regex(pattern) = &rule.form {
+                let same =
+                    crowds.entry(pattern.anchor.get(..BEGINNING).unwrap_or(&pattern.anchor).to_vec()).or_insert(0);
+                *same += 1;
+                if *same > CROWD {
+                    refused.push((rule.id.to_string(), RuleError::Crowded { limit: CROWD }));
+                    continue;
+                }
+            }
             rule.number = number;
             if matcher.enter(&rule, number) {
                 matcher.rules.push(rule);

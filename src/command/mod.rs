@@ -18,6 +18,7 @@ mod issue;
 mod memory_limit;
 mod near;
 mod newest;
+mod parts;
 mod piped;
 mod probe;
 mod redact;

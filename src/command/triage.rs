@@ -11,6 +11,7 @@ use super::inputs::Input;
 use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
 use super::newest::Chosen;
+use super::parts;
 use super::probe::{ask_with_env, samples};
 use super::redaction::{Log, learn_all, show, tell};
 use super::{Console, Ended, Exit, all, newest};
@@ -74,6 +75,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
     if let Err(error) = check_verdicts(&args.fail_on) {
         return Ok(Err(error));
     }
+    inputs = parts::told(inputs, &packs, zh, console)?;
     if args.privacy.redact {
         return redacted(args, &inputs, &question, &mut packs, console);
     }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Bytes before the reading position that must still be there when a file has grown.
 const MEMORY: usize = 64;
+/// The same of its first bytes.
+const HEAD: usize = 256;
 
 /// What a look at the file brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +32,8 @@ pub struct Follower {
     position: u64,
     /// The last bytes before `position`.
     memory: Vec<u8>,
+    /// The first bytes: a log may end with the same line as the one before it, and tells its start in its head.
+    head: Vec<u8>,
     /// The last read found the end; what comes now may be another text.
     at_end: bool,
     /// There was a file of this name: a folder in its place is a moment between two files.
@@ -42,7 +46,15 @@ type Identity = (u64, u64);
 impl Follower {
     /// Nothing is opened yet.
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), file: None, position: 0, memory: Vec::new(), at_end: false, seen: false }
+        Self {
+            path: path.to_owned(),
+            file: None,
+            position: 0,
+            memory: Vec::new(),
+            head: Vec::new(),
+            at_end: false,
+            seen: false,
+        }
     }
 
     /// Reads what is new into `block`.
@@ -111,6 +123,7 @@ impl Follower {
     fn begin_again(&mut self) {
         self.position = 0;
         self.memory.clear();
+        self.head.clear();
         self.at_end = false;
     }
 
@@ -126,6 +139,8 @@ impl Follower {
         self.at_end = read == 0;
         self.position += read as u64;
         let new = block.get(..read).unwrap_or_default();
+        let first = new.len().min(HEAD - self.head.len());
+        self.head.extend_from_slice(new.get(..first).unwrap_or_default());
         let kept = new.get(new.len().saturating_sub(MEMORY)..).unwrap_or_default();
         self.memory.extend_from_slice(kept);
         let surplus = self.memory.len().saturating_sub(MEMORY);
@@ -142,13 +157,19 @@ impl Follower {
             return Ok(true);
         }
         // Of the same length it may still be another text.
-        file.seek(SeekFrom::Start(self.position - self.memory.len() as u64))?;
-        let mut there = vec![0; self.memory.len()];
-        match file.read_exact(&mut there) {
-            Ok(()) => Ok(there != self.memory),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(true),
-            Err(error) => Err(error),
-        }
+        Ok(!stands_at(file, self.position - self.memory.len() as u64, &self.memory)?
+            || !stands_at(file, 0, &self.head)?)
+    }
+}
+
+/// The bytes stand in the file at this place.
+fn stands_at(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<bool> {
+    file.seek(SeekFrom::Start(at))?;
+    let mut there = vec![0; bytes.len()];
+    match file.read_exact(&mut there) {
+        Ok(()) => Ok(there == bytes),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

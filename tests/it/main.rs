@@ -56,6 +56,7 @@ mod numbers;
 mod packs;
 mod page;
 mod parity;
+mod parts;
 mod plants;
 mod probe;
 mod redact;

@@ -222,6 +222,28 @@ fn a_pack_of_more_rules_than_there_is_room_for_is_left_out() {
     assert_eq!(report.pointer("/reports/0/sessions/0/prompts/got").and_then(Value::as_u64), Some(1));
 }
 
+/// A line is held against every regex that begins as it does, so there is a number of them.
+#[test]
+fn regex_rules_that_begin_alike_are_capped_and_told() {
+    let rule = |n: usize| {
+        format!(
+            "[[message]]\nid = \"r{n}\"\narea = \"load\"\nevent = \"noise\"\nregex = true\nanchor = \"aaaaaaaaaa\"\ntext = \"a+(?:b|c)*{n}\"\n\n"
+        )
+    };
+    let rules: String = (0..8_000).map(rule).chain([ATTIC.to_owned()]).collect();
+    let log = "got prompt\n".to_owned() + &"aaaaaaaaaabcbcbcbcbcbcbcbc 1\n".repeat(20_000);
+    let scene = Scene::new(&[("mine/pack.toml", HEAD), ("mine/a.toml", &rules), ("x.log", &log)]);
+    let start = Instant::now();
+    let output = scene.command().args(["x.log", "--rules", "mine"]).output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("more than 64 regex rules begin like its anchor"), "{told:.600}");
+    assert!(told.contains("7886 more faults are not listed"), "{told:.6000}");
+    let (report, _) = scene.report(&["--rules", "mine"]);
+    assert_eq!(attic_lines(&report), 1, "the rest of the pack is used");
+}
+
 /// Each rule may have its faults, and each fault its place in a long file.
 #[test]
 fn a_large_pack_is_checked_in_good_time() {

@@ -170,6 +170,39 @@ fn a_truncated_file_begins_again() {
     );
 }
 
+/// Of the same length, and with the same last lines: its beginning tells.
+#[test]
+fn a_file_that_is_written_anew_to_the_same_length_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.log");
+    let (mut follower, mut got) = (Follower::new(&path), Vec::new());
+    let tail = "Prompt executed in 1.00 seconds\n".repeat(10);
+    for (start, parts) in [("Starting server 1\n", 0), ("Starting server 2\n", 1), ("Starting server 2\n", 0)] {
+        fs::write(&path, format!("{start}{tail}")).unwrap();
+        assert_eq!(drain(&mut follower, &mut got), parts, "{start}");
+    }
+    assert_eq!(String::from_utf8(got).unwrap(), format!("Starting server 1\n{tail}Starting server 2\n{tail}"));
+}
+
+#[test]
+fn a_file_that_returns_after_a_folder_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.log");
+    let (mut follower, mut got) = (Follower::new(&path), Vec::new());
+    append(&path, "one\n");
+    drain(&mut follower, &mut got);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    drain(&mut follower, &mut got);
+    assert_eq!(follower.poll(&mut [0; 8]).unwrap(), Poll::Absent, "a folder is no file");
+    fs::remove_dir(&path).unwrap();
+    append(&path, "two\n");
+    drain(&mut follower, &mut got);
+    append(&path, "three\n");
+    drain(&mut follower, &mut got);
+    assert_eq!(String::from_utf8(got).unwrap(), "one\ntwo\nthree\n");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_rotated_file_is_read_to_its_end_before_the_new_one() {

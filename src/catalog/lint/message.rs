@@ -113,7 +113,7 @@ fn code(error: &RuleError) -> &'static str {
         RuleError::Template(_) => "template",
         RuleError::Regex(text) if text.contains("size limit") => "regex-size",
         RuleError::Regex(_) => "regex",
-        RuleError::NoAnchor => "anchor",
+        RuleError::NoAnchor | RuleError::Crowded { .. } => "anchor",
         RuleError::UnknownType { .. } => "capture-type",
         RuleError::MissingCapture { .. } => "capture-missing",
         RuleError::Until(_) => "range",
@@ -122,7 +122,7 @@ fn code(error: &RuleError) -> &'static str {
 
 fn field(error: &RuleError) -> &'static str {
     match error {
-        RuleError::NoAnchor => "regex",
+        RuleError::NoAnchor | RuleError::Crowded { .. } => "regex",
         RuleError::UnknownType { .. } => "types",
         RuleError::Until(_) => "until",
         RuleError::Template(_) | RuleError::Regex(_) | RuleError::MissingCapture { .. } => "text",
