@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::fit::{Curve, best, line};
-use super::rest::{EMPTY_MIB, Work, at_rest};
+use super::rest::{Work, at_rest};
 
 /// Prompts at the start that are not judged: models are loaded, caches filled.
 const WARM_UP: f64 = 2.0;
@@ -20,9 +20,6 @@ const LITTLE_MIB: f64 = 12.0;
 const TRIFLE_MIB: f64 = 0.5;
 /// Share of the whole growth that a single prompt may bring.
 const ONE_RISE: f64 = 0.5;
-
-/// A step so many times as large as those of a start is none of them.
-const ALIKE: f64 = 2.0;
 
 /// How many standard errors two paces must be apart to differ.
 const SLOWER: f64 = 1.5;
@@ -169,23 +166,6 @@ fn coarse(series: &[(f64, f64)], work: &Work, mut trend: Trend) -> Trend {
         .take_while(|(_, rise)| *rise >= LITTLE_MIB.max(0.02 * tail.last().copied().unwrap_or(0.0)))
         .collect();
     let added: f64 = rises.iter().map(|(_, rise)| rise).sum();
-    // A program that starts rises as well: it must have been at rest before, with its libraries loaded, and after.
-    let flat = |at: usize| {
-        at > 0 && tail.get(at).is_some_and(|mib| *mib > EMPTY_MIB && (mib - tail[at - 1]).abs() < LITTLE_MIB)
-    };
-    let begun = rises.last().is_some_and(|(at, _)| flat(at - 1));
-    let ended = rises.first().is_some_and(|(at, _)| flat(at + 1));
-    // Libraries come in by steps that are all alike; what prompts add must stand out from them.
-    let first = rises.last().map_or(0, |(at, _)| *at);
-    let starts = tail.first().is_some_and(|mib| *mib < EMPTY_MIB);
-    let mut before: Vec<f64> =
-        (1..first).map(|at| tail[at] - tail[at - 1]).filter(|rise| *rise >= LITTLE_MIB).collect();
-    before.sort_by(f64::total_cmp);
-    let usual_before = before.get(before.len() / 2).copied().unwrap_or(0.0);
-    let alike = starts && added / (rises.len().max(1) as f64) < ALIKE * usual_before;
-    if !begun || !ended || alike {
-        return trend;
-    }
     if count < WARM_UP as usize + LEAST || rises.len() < 2 {
         return trend;
     }
@@ -330,31 +310,6 @@ mod tests {
             assert_eq!(told.shape, Shape::Growing);
             assert!((told.per_prompt.unwrap() - 7.0).abs() < 0.1, "{told:?}");
         }
-    }
-
-    /// Prompts of a blink, a reading each second; a start in front, rest behind it.
-    fn quick(rises: &[f64], idle: usize) -> Trend {
-        let mut mib = 2.0;
-        let start = [3.0, 200.0, 50.0, 60.0, 70.0, 30.0, 0.5];
-        let series = start.iter().chain(rises).chain(std::iter::repeat_n(&0.2, idle)).enumerate();
-        let series: Vec<(f64, f64)> = series
-            .map(|(at, rise)| {
-                mib += rise;
-                (at as f64, mib)
-            })
-            .collect();
-        trend(&series, &Work { durations: vec![0.03; 14], ends: None })
-    }
-
-    #[test]
-    fn a_program_that_starts_does_not_leak() {
-        let grows = quick(&[170.0, 180.0, 175.0, 147.0], 5);
-        assert!(grows.per_prompt.is_some_and(|mib| (mib - 48.0).abs() < 0.5), "{grows:?}");
-        let later = quick(&[170.0, 180.0, 175.0, 147.0], 900);
-        assert_eq!(later.per_prompt, grows.per_prompt, "idle minutes hide nothing");
-        assert_eq!(quick(&[], 5).per_prompt, None, "only its libraries");
-        assert_eq!(quick(&[28.0, 35.0, 45.0, 20.0], 5).per_prompt, None, "more of them after a pause");
-        assert_eq!(quick(&[170.0, 180.0], 0).per_prompt, None, "cut while it rises");
     }
 
     #[test]

@@ -13,7 +13,7 @@ const NOISE_MIB: f64 = 40.0;
 /// Readings that an idle stretch has at least.
 const IDLE: usize = 4;
 /// A process that has not loaded its libraries yet is smaller than this, in MiB.
-pub(super) const EMPTY_MIB: f64 = 100.0;
+const EMPTY_MIB: f64 = 100.0;
 
 /// The prompts of a session, in order.
 #[derive(Debug, Clone, Default)]
@@ -49,24 +49,8 @@ pub(super) fn at_rest(series: &[(f64, f64)], work: &Work) -> AtRest {
             points.push(((index + 1) as f64, lowest));
         }
     }
-    // Without stamps, prompts shorter than the pause between two readings cannot be laid among them.
-    let blind = work.ends.is_none() && usual(&work.durations) < pause(series);
-    let coarse = blind || points.len() * 10 < ends.len() * 6 || readings < ends.len();
+    let coarse = points.len() * 10 < ends.len() * 6 || readings < ends.len();
     AtRest { points, coarse }
-}
-
-/// The median.
-fn usual(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Between two readings, as a rule.
-fn pause(series: &[(f64, f64)]) -> f64 {
-    let pauses: Vec<f64> =
-        series.windows(2).filter_map(|pair| if let [a, b] = pair { Some(b.0 - a.0) } else { None }).collect();
-    usual(&pauses)
 }
 
 /// Ends of the prompts, laid into the stretch in which memory moves.

