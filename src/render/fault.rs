@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn the_common_faults_are_told_in_chinese() {
         let [input, usage, packs] = [input_faults().len(), usage_faults().len(), pack_faults().len()];
-        assert_eq!([input, usage, packs], [9, 24, 10]);
+        assert_eq!([input, usage, packs], [10, 24, 10]);
         let samples = [
             SamplesError::Unreadable { name: text("a.csv"), reason: text("disk") },
             SamplesError::NoColumns { name: text("a.csv") },
