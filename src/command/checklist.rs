@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::common_arguments::CommonArguments;
+use super::common_arguments::{CommonArguments, question};
 use super::interruptible_input::InterruptibleInput;
 use super::redaction::{broken_off, learn_all, show, stopped, tell, tell_cut};
 use super::{Console, Ended, Exit};
@@ -11,7 +11,7 @@ use crate::diagnosis::Messages;
 use crate::error::UsageError;
 use crate::pipeline::Pipeline;
 use crate::render::{Labels, checklist_json, checklist_markdown, checklist_page, checklist_text};
-use crate::report::{Question, Read, Run, add_class_source, answer, checklist, excerpt, wanted};
+use crate::report::{Read, Run, add_class_source, answer, checklist, excerpt, wanted};
 
 /// Runs the command. What is private is always taken out: a draft is there to be posted.
 // Long: the steps of one call, each of which may end it with its own exit status.
@@ -22,13 +22,7 @@ pub(super) fn run(args: &ChecklistArgs, console: &mut Console<'_>) -> io::Result
     };
     let mut packs = super::packs(&args.view.packs, console)?;
     let zh = super::chinese(&args.view.language, console);
-    let question = Question {
-        zh,
-        asked: args.worries.words(),
-        memory_limit_mib,
-        here: console.around.system.kind,
-        ..Question::default()
-    };
+    let question = question(zh, &args.worries, memory_limit_mib, console);
     let attendant = InterruptibleInput::new(&Labels::new(&packs, zh), console.around.bounds)?;
     let (logs, mut redactor, all) = learn_all(&inputs, &packs, &attendant, console)?;
     if broken_off(&inputs, &logs, &attendant) {

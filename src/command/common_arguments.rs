@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use super::Console;
 use super::inputs::{Input, inputs};
 use super::memory_limit::memory_limit_mib;
-use crate::cli::LimitArgs;
+use crate::cli::{LimitArgs, WorryArgs};
 use crate::error::UsageError;
+use crate::report::Question;
 
 /// Arguments that were understood.
 #[derive(Debug)]
@@ -21,4 +22,14 @@ impl CommonArguments {
         let memory_limit_mib = limit.memory_limit.as_deref().map(memory_limit_mib).transpose()?;
         Ok(Self { inputs: inputs(logs, console.around.stdin_is_terminal)?, memory_limit_mib })
     }
+}
+
+/// What is asked of each log, beside what a command adds.
+pub(super) fn question(
+    zh: bool,
+    worries: &WorryArgs,
+    memory_limit_mib: Option<f64>,
+    console: &Console<'_>,
+) -> Question {
+    Question { zh, asked: worries.words(), memory_limit_mib, here: console.around.system.kind, ..Question::default() }
 }

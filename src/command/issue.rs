@@ -3,7 +3,7 @@
 
 use std::io::{self, Read as _};
 
-use super::common_arguments::CommonArguments;
+use super::common_arguments::{CommonArguments, question};
 use super::inputs::Input;
 use super::interruptible_input::InterruptibleInput;
 use super::redaction::{Log, broken_off, learn_all, show, stopped};
@@ -15,7 +15,7 @@ use crate::error::UsageError;
 use crate::input::{InputError, log_of_issue};
 use crate::pipeline::{Pipeline, PipelineOptions};
 use crate::render::{Labels, issue_comment};
-use crate::report::{Question, Run, answer, checklist};
+use crate::report::{Run, answer, checklist};
 
 /// Longest text that is taken for an issue; GitHub's own limit is 65,536 letters.
 const LONGEST: u64 = 16 * 1024 * 1024;
@@ -48,13 +48,7 @@ pub(super) fn run(args: &IssueArgs, console: &mut Console<'_>) -> io::Result<End
         Ok(read) => read,
         Err(error) => return console.fault(&error).map(|()| Ok(Exit::Refused)),
     };
-    let question = Question {
-        zh,
-        asked: args.worries.words(),
-        memory_limit_mib,
-        here: console.around.system.kind,
-        ..Question::default()
-    };
+    let question = question(zh, &args.worries, memory_limit_mib, console);
     let report = answer(&name, &read, &packs, &question);
     let messages = Messages { packs: &packs, zh };
     let told = checklist(

@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use miette::Diagnostic;
 use rayon::prelude::*;
 
-use super::common_arguments::CommonArguments;
+use super::common_arguments::{CommonArguments, question};
 use super::inputs::Input;
 use super::interruptible_input::InterruptibleInput;
 use super::near::hint;
@@ -55,13 +55,7 @@ pub(super) fn run(args: &TriageArgs, console: &mut Console<'_>) -> io::Result<En
             Err(exit) => return Ok(exit),
         };
     }
-    let mut question = Question {
-        zh,
-        asked: args.question.worries.words(),
-        memory_limit_mib,
-        here: console.around.system.kind,
-        ..Question::default()
-    };
+    let mut question = question(zh, &args.question.worries, memory_limit_mib, console);
     match args.samples.as_deref().map(samples).transpose() {
         Ok(samples) => question.samples = samples,
         Err(error) => {

@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::common_arguments::question;
 use super::interrupt::Interrupts;
 use super::memory_limit::memory_limit_mib;
 use super::probe::ask_with_env;
@@ -46,13 +47,7 @@ pub(super) fn run(args: &WatchArgs, console: &mut Console<'_>) -> io::Result<End
         Err(error) => return Ok(Err(error)),
     };
     let zh = super::chinese(&args.language, console);
-    let mut question = Question {
-        zh,
-        asked: args.question.worries.words(),
-        memory_limit_mib,
-        here: console.around.system.kind,
-        ..Question::default()
-    };
+    let mut question = question(zh, &args.question.worries, memory_limit_mib, console);
     if let Err(error) = ask_with_env(&mut question, args.question.env.as_deref(), console)? {
         return Ok(Err(error));
     }

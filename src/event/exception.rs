@@ -45,12 +45,15 @@ pub fn split_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The same for a line right below a traceback's frames, where a type may have any name (`socket.gaierror`): it is a
-/// dotted name, or one that begins with a capital letter and has a message (a dialog's node type stands alone).
+/// dotted name (no file's), or one in capitals and small letters that has a message (`StopTask: no`): a logger's level and
+/// a label have one capital letter or no small one, and a dialog's node type stands alone.
 pub fn split_any_exception(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let len = text.iter().position(|byte| !IN_A_TYPE[usize::from(*byte)]).unwrap_or(text.len());
     let (kind, rest) = text.split_at_checked(len)?;
     let dotted = kind.contains(&b'.') && !kind.ends_with(b".") && kind.first()?.is_ascii_alphabetic();
-    let named = dotted || (kind.first()?.is_ascii_uppercase() && rest.starts_with(b": "));
+    let capitals = kind.iter().filter(|byte| byte.is_ascii_uppercase()).count();
+    let camel = kind.first()?.is_ascii_uppercase() && capitals > 1 && kind.iter().any(u8::is_ascii_lowercase);
+    let named = (dotted && !kind.ends_with(b".py")) || (camel && rest.starts_with(b": "));
     let ended = matches!(rest, [] | [b':'] | [b':', b' ', ..]) && len < 96;
     (named && ended).then(|| (kind, rest.strip_prefix(b":").unwrap_or(rest).trim_ascii()))
 }
@@ -75,7 +78,10 @@ mod tests {
             Some((&b"socket.gaierror"[..], &b"[Errno 11001] failed"[..]))
         );
         assert_eq!(split_any_exception(b"a.StopTask"), Some((&b"a.StopTask"[..], &b""[..])));
-        assert_eq!(split_any_exception(b"CLIPTextEncode"), None);
+        assert_eq!(split_any_exception(b"StopTask: no"), Some((&b"StopTask"[..], &b"no"[..])));
+        for other in ["CLIPTextEncode", "WARNING: it goes on", "Loading: a model", "main.py: error: no"] {
+            assert_eq!(split_any_exception(other.as_bytes()), None, "{other}");
+        }
         assert_eq!(split_any_exception(b"got prompt"), None);
         assert_eq!(split_any_exception(b"Requested to load Flux"), None);
         assert_eq!(split_any_exception(b"During handling of the above exception"), None);

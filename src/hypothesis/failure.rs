@@ -252,6 +252,13 @@ pub fn loaded_before(view: &Context<'_>, messages: &Messages<'_>, chosen: &Findi
     Some(told("where", text, Basis::Measured, vec![at.place.line]))
 }
 
+/// What pip has to install for it, for the steps.
+fn packages(exception: &Exception, messages: &Messages<'_>) -> Vec<(String, String)> {
+    let causes = super::cause::Causes::of(messages.packs);
+    let cause = causes.find(&exception.message, exception.library.as_deref());
+    cause.and_then(|cause| cause.pip(messages.packs)).map(|pip| ("packages".to_owned(), pip)).into_iter().collect()
+}
+
 /// The file that ComfyUI names below an error of reading it.
 fn broken_file<'t>(exception: &Exception, view: &Context<'t>) -> Option<(&'t str, u64)> {
     const NEAR: u64 = 4;
@@ -324,6 +331,7 @@ fn node_finding(exception: &Exception, dir: &str, view: &Context<'_>, messages: 
     FindingBuilder::new(Verdict::CustomNode, view.number, status, summary)
         .about(dir)
         .answered(answered.map(|answer| answer.id.as_str()))
+        .values(packages(exception, messages))
         .grade(grade, messages.text(reason, &[]))
         .against(against)
         .figures(figures)
@@ -437,6 +445,7 @@ fn core_finding(exception: &Exception, view: &Context<'_>, messages: &Messages<'
         .about(about)
         .grade(grade, messages.text(reason, &[]))
         .figures(figures)
+        .values(packages(exception, messages))
         .recovered(recovered(exception, view))
         .in_prompt(exception.prompt)
         .because(lines)

@@ -51,7 +51,7 @@ fn of(error: &LoneError, view: &Context<'_>, messages: &Messages<'_>) -> Finding
     let import = messages.packs.shows(SignOf::ImportFault, error.kind.rsplit('.').next().unwrap_or(&error.kind));
     let causes = Causes::of(messages.packs);
     let cause = causes.find(&error.message, None);
-    let meaning = super::logged_error::meaning(&text, &what, true, messages);
+    let meaning = |of_prompt| super::logged_error::meaning(&text, &what, of_prompt, messages);
     let alone = told("alone", messages.text("figure-error-alone", &[]), Basis::Measured, vec![error.at.place.line]);
     let lines = vec![evidence(&error.at, None)];
     let grade = messages.text("grade-error-alone", &[]);
@@ -74,7 +74,8 @@ fn of(error: &LoneError, view: &Context<'_>, messages: &Messages<'_>) -> Finding
             .settle(messages.text("settle-error-alone", &[]))
             .because(lines);
     }
-    let (id, about, summary) = match (meaning, cause.filter(|_| import)) {
+    // What an import that failed lacks is known better than what a prompt that fails so may mean.
+    let (id, about, summary) = match (meaning(false), cause.filter(|_| import)) {
         (Some(meaning), _) => (Verdict::OtherError, meaning.about, meaning.says),
         (None, Some(cause)) => {
             let summary = messages.text("lone-import", &[("why", &cause.says(messages))]);
@@ -87,7 +88,10 @@ fn of(error: &LoneError, view: &Context<'_>, messages: &Messages<'_>) -> Finding
                 .values(values)
                 .because(lines);
         }
-        (None, None) => (Verdict::OtherError, error.kind.clone(), messages.text("lone-error", &[("what", &what)])),
+        (None, None) => match meaning(true) {
+            Some(meaning) => (Verdict::OtherError, meaning.about, meaning.says),
+            None => (Verdict::OtherError, error.kind.clone(), messages.text("lone-error", &[("what", &what)])),
+        },
     };
     FindingBuilder::new(id, view.number, Status::Likely, summary)
         .about(&about)

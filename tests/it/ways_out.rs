@@ -50,7 +50,10 @@ fn common_errors_have_a_step_of_their_own() {
         ("RuntimeError: ERROR: clip input is invalid: None", "checkpoint-without-clip", "DualCLIPLoader"),
         ("FileNotFoundError: [Errno 2] No such file or directory: '/opt/m'", "file-not-there", "Put the file"),
         ("ModuleNotFoundError: No module named 'sageattention'", "accelerator-missing", "sdpa"),
-        ("ValueError: numpy.dtype size changed, may indicate binary incompatibility", "numpy-other-version", "below 2"),
+        ("RuntimeError: Numpy is not available", "numpy-other-version", "below 2"),
+        ("ValueError: numpy.dtype size changed. Expected 96, got 88", "numpy-other-size", "built for NumPy 2"),
+        ("RuntimeError: \"mul_cuda\" not implemented for 'Float8_e4m3fn'", "format-not-here", "fp16 or bf16"),
+        ("KeyError: 'conv_in.weight'", "other-kind-of-file-key", "node for its kind"),
         ("TypeError: f() missing 1 required positional argument: 'x'", "other-signature", "Fix node"),
         ("socket.gaierror: [Errno 11001] getaddrinfo failed", "network", "connection"),
     ] {
@@ -59,6 +62,41 @@ fn common_errors_have_a_step_of_their_own() {
         assert_eq!(report.findings[0].about.as_deref(), Some(about), "{error}");
         let first = &report.next_steps[0].text;
         assert!(first.contains(step), "{error}: {first}");
+    }
+}
+
+#[test]
+fn texts_that_only_look_alike_are_given_no_meaning() {
+    for error in [
+        "ValueError: Number of images and masks should be the same",
+        "AttributeError: weight' is no word",
+        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        "RuntimeError: Input type (torch.cuda.FloatTensor) and weight type (torch.FloatTensor) should be the same",
+    ] {
+        let report = failed(error, "comfy/sample.py");
+        let kind = error.split_once(':').map(|(kind, _)| kind);
+        assert_eq!(report.findings[0].about.as_deref(), kind, "{error}");
+    }
+}
+
+#[test]
+fn a_missing_package_is_installed_under_its_name() {
+    let report = failed("ModuleNotFoundError: No module named 'cv2'", "comfy/sample.py");
+    assert_eq!(report.next_steps[0].command.as_deref(), Some("python -m pip install opencv-python"));
+}
+
+#[test]
+fn a_lone_import_error_keeps_its_cause() {
+    for (error, command) in [
+        ("ModuleNotFoundError: No module named 'sqlalchemy'\n", "python -m pip install SQLAlchemy"),
+        (
+            "ImportError: cannot import name 'cached_download' from 'huggingface_hub'\n",
+            "python -m pip install \"huggingface_hub<0.26\"",
+        ),
+    ] {
+        let report = triage(error);
+        assert_eq!(report.verdict.primary, "import-failure", "{error}");
+        assert_eq!(report.next_steps[0].command.as_deref(), Some(command), "{error}");
     }
 }
 
